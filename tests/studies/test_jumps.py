@@ -250,9 +250,8 @@ def test_surfaces_that_are_crossed_at_once_and_move_apart_are_told():
     """Two stops at the same place, of which a parameter moves one, on the way there and back."""
     two = DAMPED + "\n" + DECIDED
     with pytest.warns(bc.BellcrankWarning, match="2 passages of surfaces"):
-        bc.sensitivity(
-            bc.load(RUNNING + two.replace("slide.q > wall", "slide.q > 1")), ["parameters.wall"], duration=0.7, step=0.1
-        )
+        model = bc.load(RUNNING + two.replace("slide.q > wall", "slide.q > 1"))
+        bc.sensitivity(model, ["parameters.wall"], duration=0.7, step=0.1, control="all")
 
 
 def test_integrals_that_decide_by_themselves_are_named():

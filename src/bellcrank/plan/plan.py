@@ -104,7 +104,7 @@ def make_plan(
     masks |= {name: varied(array) for name, array in recorded.items() if name != "rotation"}
     data = _data_rows(model, tree, frames)
     loads = make_loads(model, tree, frames, measured, masks)
-    if "pool" in recorded:  # of tables that a design may change, all points are breaks
+    if "pool" in recorded:  # where a design may change a table, it has breaks
         loads = replace(loads, pool=values_of(recorded["pool"]))
     code, signatures = _signatures(model, tree, frames, data, loads, masks.get("data"))
     order, parent = np.array(tree.order), np.array(tree.parent)

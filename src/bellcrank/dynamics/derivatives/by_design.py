@@ -148,7 +148,9 @@ def sensitivity(
     """
     design = design_of(dyn)
     if dyn.planned.variant is not None:
-        raise StateError("the variants in Python have no derivatives: compile coordinate_reduction without a variant")
+        raise StateError(
+            "the variants in Python have no derivatives: compile coordinate_reduction without a variant, whose are the same"
+        )
     rows, batched = dyn.checked({"q": q, "v": v, "tau": tau})
     states, count = len(rows["q"]), len(design.names)
     design_p = None if p is None else design.values(p)

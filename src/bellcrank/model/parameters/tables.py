@@ -15,7 +15,7 @@ from ...numbers import maximum
 from ...numbers.grid import GridLookup, grid_rows, on_grid
 from ...numbers.interpolation import INTERPOLATIONS, curve_rows, straight_ends
 from ...numbers.spline import Curve, Lookup, halvings, spline
-from ...numbers.variable import as_array, is_finite, varied
+from ...numbers.variable import as_array, is_finite, values_of, varied
 from ...wording import counted
 
 OUTSIDE = ("error", "clamp", "extrapolate", "periodic")
@@ -69,13 +69,16 @@ class Table:
     def breaks(self) -> tuple[int, ...]:
         """Points at which a time step has to end, since the curve behind them cannot be foreseen from before.
 
-        They are those of straight lines and steps, and of a smooth curve those where a straight piece begins or ends; all,
-        where a design may change the rows, or where all values are the same, as in a pulse that is yet to get its height.
+        They are those of straight lines and steps, and of a smooth curve those where a straight piece begins or ends; those of
+        pieces that a design may change; all, where all values are the same, as in a pulse that is yet to get its height.
         """
         numbers = np.array(self._curve, dtype=object)
-        if varied(numbers).any() or len(set(self.y)) == 1:
+        values = values_of(numbers)
+        if len(set(values.reshape(6, -1)[1])) == 1:
             return tuple(range(len(self.x)))
-        return straight_ends(numbers.astype(float), self.outside)
+        pieces = varied(numbers).reshape(6, -1)[:5].any(axis=0)  # the areas are those of all pieces before
+        moved = np.flatnonzero(pieces | np.roll(pieces, 1))
+        return tuple(sorted({*straight_ends(values, self.outside), *moved.tolist()}))
 
     @property
     def lookup(self) -> Lookup:
