@@ -85,7 +85,7 @@ def beside_a_complex_run(model: bc.Model, names: list[str], seconds: float) -> f
     h, outputs = seconds / 10, [f"{name}.q@end" if model.nq == model.n else f"{name}@end" for name in model.q_names]
     options = {"step": seconds, "max_step": h, "method": "rk4", "projection": "none"}
     found = bc.sensitivity(model, names, outputs, seconds, mode="adjoint", **options)
-    dyn = bc.compile(model, design=bc.Design(model, names), quick=True)
+    dyn = bc.compile(model, design=bc.Design(model, names), optimisation=0)
     along = dyn.planned.design.tangents(dyn.planned.design.start, dyn.plan)
     dp = np.where(np.isin(names, [x for x in names if not x.startswith("initial")]), 0.1 + np.abs(found.at), 0.0)
     assert not any((along[x] @ dp).any() for x in ("given_q", "given_v") if x in along), "the start must stay"
