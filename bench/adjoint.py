@@ -71,7 +71,7 @@ class Case:
         at_rest = not model.closures and not model.initial_v.any()
         self.given: dict[str, Any] = {"q": None, "v": np.full(model.nv, 0.5) if at_rest else None, "tau": None, "u": None}
         self.design, self.method = bc.Design(model, names), method
-        self.dyn = Dynamics(model, "auto", quick=True, design=self.design)
+        self.dyn = Dynamics(model, "auto", optimisation=0, design=self.design)
         self.times = np.linspace(0.0, duration, 11)
         self.wanted = parsed([OUTPUT], [], duration)
         self.when = moments(self.wanted, self.times)

@@ -134,7 +134,7 @@ def stewart(points: int) -> list[Curve]:
 
 def along(moved: bc.Drive, *names: str) -> list[np.ndarray]:
     """Measures of the positions of a drive, at rest."""
-    values = bc.compile(moved.model, quick=True).measures(moved.q, 0 * moved.v, names=names)
+    values = bc.compile(moved.model, optimisation=0).measures(moved.q, 0 * moved.v, names=names)
     return list(values.T)
 
 

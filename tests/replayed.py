@@ -133,7 +133,7 @@ def _solved(matrix, right):
 def gradients(model, names, outputs, duration, *, step, method, rtol=1e-8):
     """Gradients by the adjoint, and by the replay of its steps: {output: (parameters,)} each, and how many steps there were."""
     design, whole = bc.Design(model, names), float(duration)
-    dyn, wanted = Dynamics(model, "auto", quick=True, design=design), parsed(outputs, [], whole)
+    dyn, wanted = Dynamics(model, "auto", optimisation=0, design=design), parsed(outputs, [], whole)
     grid = sample_times(whole, step)
     first = bc.simulate(model, whole, step=step, method=method, rtol=rtol, atol=rtol)
     when, given = moments(wanted, grid, first), {"q": None, "v": None, "tau": None, "u": None}

@@ -106,14 +106,14 @@ def _traditional(model: Any, exact: Any, duration: float) -> Any:
     found = solve_ivp(rates, (0.0, duration), begin, "DOP853", exact.time, rtol=1e-8, atol=1e-8).y.T
     q, v = found[:, :n], found[:, n : 2 * n]
     dq, dv = (part.reshape(-1, n, p) for part in np.split(found[:, 2 * n :], 2, axis=1))
-    dynamics = bc.compile(model, design=design, quick=True)
+    dynamics = bc.compile(model, design=design, optimisation=0)
     return dynamics.sensitivity(q, v, dq=dq, dv=dv).measures([KINETIC])[:, 0]
 
 
 def steps() -> Any:
     """How far differences are off, for any step."""
     model = bc.load("double_pendulum_particles")
-    dynamics = bc.compile(model, design=bc.Design(model, NAMES[::2]), quick=True)
+    dynamics = bc.compile(model, design=bc.Design(model, NAMES[::2]), optimisation=0)
     found = study_steps(dynamics, [0.3, -0.5], [1.0, 2.0])
     print(
         "\nd(acceleration) of the double pendulum: how far differences are off, relative; a complex step is exact to rounding"

@@ -68,7 +68,7 @@ def figure_9(short: bool) -> dict[str, Any]:
 def ringing(short: bool) -> dict[str, Any]:
     """Velocities of the published method, without the projection: an error that changes its sign in every step."""
     model = bc.load("parallelogram")
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     first = {"q": model.initial_q, "v": model.initial_v, "tau": np.zeros(model.nv), "u": np.zeros(len(model.inputs))}
     times = np.linspace(0, 0.05 if short else 0.4, 26 if short else 201)
     found: dict[str, Any] = {"t": times}
@@ -100,7 +100,7 @@ def platform(changes: dict[str, Any]) -> bc.Model:
 
 def smallest_singular_value(model: bc.Model, q: np.ndarray) -> float:
     """Of the closures' rows with unit length, over the samples: zero would be a singular position."""
-    G = bc.compile(model, quick=True).closure_jacobian(q)
+    G = bc.compile(model, optimisation=0).closure_jacobian(q)
     return float(np.linalg.svd(G / np.linalg.norm(G, axis=2, keepdims=True), compute_uv=False)[:, -1].min())
 
 

@@ -67,7 +67,7 @@ def impulses(short: bool) -> dict[str, Any]:
     G^T sigma and G^T lambda are compared: of redundant equations the multipliers are not unique.
     """
     model, h, steps = bc.load("four_bar"), 1e-3, 50 if short else 400
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     q, p = model.initial_q, dyn.momenta(model.initial_q, model.initial_v)
     rows = []
     for _ in range(steps + 1):

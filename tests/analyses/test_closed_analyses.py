@@ -39,7 +39,7 @@ class TestEquilibrium:
         model = four_bar()
         model = replace(model, elements=(spring(0, 40.0, 0.3), force(2, (-0.2, 0.9, 0.0), (3.0, -4.0, 0.0))))
         found = bc.equilibrium(model)
-        dyn = bc.compile(model, quick=True)
+        dyn = bc.compile(model, optimisation=0)
         h = 1e-5
         (above, _), (below, _) = (crank_state(dyn, found.q[0] + x) for x in (h, -h))
 
@@ -84,7 +84,7 @@ class TestModes:
         """One degree of freedom: w^2 = V''/m of its crank, by differences of the potential energy."""
         model = four_bar()
         found = bc.modes(model)
-        dyn = bc.compile(model, quick=True)
+        dyn = bc.compile(model, optimisation=0)
         at = found.q[0]
         h = 1e-3
         V = [dyn.energy(crank_state(dyn, at + k * h)[0], np.zeros(3))[1] for k in (-2, -1, 0, 1, 2)]
@@ -118,7 +118,7 @@ class TestLinearize:
     def test_a_moving_four_bar_changes_as_its_reduced_equation_says(self):
         """a(crank, speed) by assembling neighbours."""
         model = four_bar()
-        dyn = bc.compile(model, quick=True)
+        dyn = bc.compile(model, optimisation=0)
         found = bc.linearize(model, outputs=["q", "v", "a"])
         h = 1e-4
 
@@ -136,7 +136,7 @@ class TestLinearize:
         model = random_closed(13, 4, kinds, loads=True)
         model = replace(model, elements=tuple(e for e in model.elements if e.kind != "joint_input"), inputs=())
         state = moving(model, reach=0.1, t=0.0)
-        dyn = bc.compile(model, quick=True)
+        dyn = bc.compile(model, optimisation=0)
         given = {"tau": state["tau"], "inputs": state["inputs"]}
         found = bc.linearize(model, q=state["q"], v=state["v"], **given)
         n = len(found.states) // 2
@@ -148,7 +148,7 @@ class TestLinearize:
 
     def test_efforts_anywhere_are_inputs(self):
         found = bc.linearize(four_bar())
-        dyn = bc.compile(four_bar(), quick=True)
+        dyn = bc.compile(four_bar(), optimisation=0)
         model = dyn.model
         changed = [dyn.acceleration(model.initial_q, model.initial_v, e)[0] for e in np.eye(3)]
         still = dyn.acceleration(model.initial_q, model.initial_v)[0]
@@ -175,7 +175,7 @@ class TestInverseMotion:
     def test_the_motor_of_a_four_bar_gives_the_motion_that_was_asked_for(self):
         model = four_bar()
         found = bc.inverse_motion(model, {"crank_joint": lambda t: 0.5 * np.sin(2 * t)}, self.times)
-        dyn = bc.compile(model, quick=True)
+        dyn = bc.compile(model, optimisation=0)
         a = dyn.acceleration(found.q.values, found.v.values, found.effort.values)
         assert np.abs(a - found.a.values).max() < 1e-10
         assert not found.effort.sel(dof=["coupler_joint", "rocker_joint"]).values.any()
@@ -184,7 +184,7 @@ class TestInverseMotion:
 
     def test_at_rest_it_is_the_virtual_work_of_gravity(self):
         model = four_bar()
-        dyn = bc.compile(model, quick=True)
+        dyn = bc.compile(model, optimisation=0)
         found = bc.inverse_motion(model, {"crank_joint": 0.4}, [0.0, 1.0])
         h = 1e-5
         V = [dyn.energy(crank_state(dyn, 0.4 + x)[0], np.zeros(3))[1] for x in (h, -h)]

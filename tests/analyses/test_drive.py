@@ -184,7 +184,7 @@ class TestClosingJoints:
         values = np.linspace(0.05, 0.5, 4)
         found = bc.drive(model, "rocker_pivot", values)
         assert found.model is model and found.input == "rocker_pivot" and found.unit == "rad"
-        assert np.abs(bc.compile(model, quick=True).closing_coordinates(found.q)[:, 0] - values).max() < 1e-12
+        assert np.abs(bc.compile(model, optimisation=0).closing_coordinates(found.q)[:, 0] - values).max() < 1e-12
         again = bc.drive(model, "crank_pivot", found.of("crank_pivot"))
         assert np.abs(found.q - again.q).max() < 1e-10 and found.error.max() < 1e-12
         after, before = (bc.drive(model, "rocker_pivot", values + x) for x in (H, -H))

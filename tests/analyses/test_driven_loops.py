@@ -69,7 +69,7 @@ def by_pose(platform):
 
 class TestStewartPlatform:
     def test_the_efforts_of_a_pose_bring_that_motion_about(self, platform, by_pose):
-        dyn = bc.compile(platform, quick=True)
+        dyn = bc.compile(platform, optimisation=0)
         a = dyn.acceleration(by_pose.q.values, by_pose.v.values, by_pose.effort.values)
         assert np.abs(a - by_pose.a.values).max() < 1e-9 * np.abs(a).max()
         rates = dyn.closure(by_pose.q.values, by_pose.v.values)[1]

@@ -29,7 +29,7 @@ def four_bar(**axes):
 
 
 def locking(model):
-    return locking_axis(Loops(Dynamics(model, "multipliers", quick=True)), model.given_q, 0.0)
+    return locking_axis(Loops(Dynamics(model, "multipliers", optimisation=0)), model.given_q, 0.0)
 
 
 @pytest.mark.parametrize("name", PINS)

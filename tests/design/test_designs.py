@@ -52,10 +52,10 @@ def test_accelerations_and_reactions_are_those_of_the_model_that_is_built(name):
     model = bc.load(name)
     formulation = "multipliers" if model.closures else "articulated_body"
     design = bc.Design(model, list(model.parameters))
-    dynamics = bc.compile(model, formulation, design=design, quick=True)
+    dynamics = bc.compile(model, formulation, design=design, optimisation=0)
     p = np.array(list(other_numbers(model, 1, 0.05).values()))
     found = at_design(dynamics, design.arrays(p, dynamics.planned.plan))
-    wanted = bc.compile(model.with_parameters(dict(zip(design.names, p, strict=True))), formulation, quick=True)
+    wanted = bc.compile(model.with_parameters(dict(zip(design.names, p, strict=True))), formulation, optimisation=0)
     q, v = np.array(model.given_q), model.given_v + RNG.standard_normal(model.nv)
     a, b = (dyn.acceleration(q, v, t=0.1) for dyn in (found, wanted))
     assert np.abs(a - b).max() < 1e-12 * np.abs(b).max()
@@ -68,7 +68,7 @@ def test_accelerations_and_reactions_are_those_of_the_model_that_is_built(name):
 def test_derivatives_are_those_of_a_complex_step(swing):
     model, design = swing
     p = design.start * RNG.uniform(0.9, 1.1, len(design.names))
-    plan = bc.compile(model, design=design, quick=True).planned.plan
+    plan = bc.compile(model, design=design, optimisation=0).planned.plan
     tangents = design.tangents(p, plan)
     for k in range(len(p)):
         step = p.astype(complex)
@@ -84,7 +84,7 @@ def test_derivatives_are_those_of_differences_of_models(swing):
     """One length moves points, masses and inertias together."""
     model, _ = swing
     design = bc.Design(model, ["parameters.L", "shoulder.axis.z", "drive.table.1.1"])
-    dynamics = bc.compile(model, design=design, quick=True)
+    dynamics = bc.compile(model, design=design, optimisation=0)
     q, v, h = np.array([0.4, -0.7]), np.array([1.0, 2.0]), 1e-6
     arrays, tangents = (f(design.start, dynamics.planned.plan) for f in (design.arrays, design.tangents))
     for k, name in enumerate(design.names):
@@ -93,7 +93,7 @@ def test_derivatives_are_those_of_differences_of_models(swing):
             moved = at_design(dynamics, {x: arrays[x] + sign * h * tangents[x][..., k] for x in arrays})
             sides.append(moved.acceleration(q, v, t=0.5))
         built = [
-            bc.compile(model.with_parameters({name: design.start[k] + sign * h}), quick=True).acceleration(q, v, t=0.5)
+            bc.compile(model.with_parameters({name: design.start[k] + sign * h}), optimisation=0).acceleration(q, v, t=0.5)
             for sign in (1.0, -1.0)
         ]
         slope, wanted = ((a - b) / (2 * h) for a, b in (sides, built))
@@ -114,7 +114,7 @@ def test_what_a_parameter_can_change_is_never_a_constant_of_the_code(swing):
     """A stiffness and an armature that are zero, and an axis along y, are data."""
     model, _ = swing
     names = ["strap.stiffness", "elbow.armature", "shoulder.axis.x"]
-    plan = bc.compile(model, design=bc.Design(model, names), quick=True).planned.plan
+    plan = bc.compile(model, design=bc.Design(model, names), optimisation=0).planned.plan
     assert set(plan.varied) == {"data", "element_data"}
     constants = {(i, slot) for i in range(plan.n) for slot, _ in plan.signature(i).constants}
     assert not any((i, slot) in constants for i, slot in np.argwhere(plan.varied["data"]).tolist())
@@ -122,18 +122,18 @@ def test_what_a_parameter_can_change_is_never_a_constant_of_the_code(swing):
 
 
 def make_frames(model):
-    return bc.compile(model, quick=True).planned.plan.frames
+    return bc.compile(model, optimisation=0).planned.plan.frames
 
 
 def test_an_axis_turns_smoothly_through_right_angles(swing):
     """Far from where it started it is still the axis of the model that is built; turned round, it has no frame."""
     model, _ = swing
     design = bc.Design(model, [f"shoulder.axis.{c}" for c in "xyz"])
-    dynamics = bc.compile(model, design=design, quick=True)
+    dynamics = bc.compile(model, design=design, optimisation=0)
     q, v = np.array([0.4, -0.7]), np.array([1.0, 2.0])
     for axis in ((1.0, 0.0, 0.0), (0.0, 0.0, 2.0), (0.6, -0.7, 0.3)):
         found = at_design(dynamics, design.arrays(np.array(axis), dynamics.planned.plan)).acceleration(q, v)
-        wanted = bc.compile(arm(axis=axis), quick=True).acceleration(q, v)
+        wanted = bc.compile(arm(axis=axis), optimisation=0).acceleration(q, v)
         assert found == pytest.approx(wanted, rel=1e-11)
     with pytest.raises(bc.ModelError, match="turned round"):
         design.arrays(np.array([0.0, -1.0, 0.0]))
@@ -206,7 +206,7 @@ def test_a_start_is_closed_from_a_near_one():
         near, v = design.assembled(p, near)
         changed = design.model(p)
         assert near[0] == p[1] and v[0] == p[3]
-        error, rate = bc.compile(changed, quick=True).closure(near, v)
+        error, rate = bc.compile(changed, optimisation=0).closure(near, v)
         assert np.abs(error).max() < 1e-11 and np.abs(rate).max() < 1e-10
     assert design.assembled(design.start)[0] == pytest.approx(model.initial_q, abs=1e-12)
     far = {"parameters.turn": -0.6}  # no short way: all that assemble does
@@ -274,7 +274,7 @@ def test_what_is_no_parameter_is_refused_by_name(swing):
         design.model(np.tile(design.start, (2, 1)))
     with pytest.raises(bc.StateError, match="another model"):
         bc.compile(arm(), design=design)
-    plan = bc.compile(model, design=bc.Design(model, ["lower.mass"]), quick=True).planned.plan
+    plan = bc.compile(model, design=bc.Design(model, ["lower.mass"]), optimisation=0).planned.plan
     with pytest.raises(bc.StateError, match="another design"):
         design.arrays(design.start, plan)
 
@@ -282,7 +282,7 @@ def test_what_is_no_parameter_is_refused_by_name(swing):
 def test_a_dynamics_with_a_design_is_pickled(swing):
     model, _ = swing
     design = bc.Design(model, ["lower.mass"])
-    again = pickle.loads(pickle.dumps(bc.compile(model, design=design, quick=True)))
+    again = pickle.loads(pickle.dumps(bc.compile(model, design=design, optimisation=0)))
     found = again.planned.design.arrays(np.array([2.0]), again.planned.plan)
     assert found["data"] == pytest.approx(design.arrays(np.array([2.0]))["data"])
 
@@ -298,7 +298,7 @@ def test_parameters_from_a_pickle_are_the_same_parameters():
 def test_a_second_axis_turns_with_a_design_though_no_first_one_does(path):
     model = bc.load("every_joint")
     design, q, v, h = bc.Design(model, [path]), np.array(model.initial_q), np.array(model.initial_v) + 0.3, 1e-6
-    pair = [bc.compile(design.model(design.start + s * h), quick=True).acceleration(q, v) for s in (1, -1)]
-    found = bc.compile(model, design=design, quick=True).sensitivity(q, v).da[:, 0]
+    pair = [bc.compile(design.model(design.start + s * h), optimisation=0).acceleration(q, v) for s in (1, -1)]
+    found = bc.compile(model, design=design, optimisation=0).sensitivity(q, v).da[:, 0]
     np.testing.assert_allclose(found, (pair[0] - pair[1]) / (2 * h), rtol=0, atol=1e-7)
     assert np.abs(found).max() > 1.0

@@ -21,7 +21,7 @@ FILES = {"csv", "mjcf", "nc", "png", "py", "svg", "toml", "urdf", "xml"}
 def things():
     """What the names stand for; instances, since some attributes are set by ``__init__``."""
     model = bc.load("four_bar")
-    run, dynamics = bc.simulate(model, 0.01), bc.compile(model, quick=True)
+    run, dynamics = bc.simulate(model, 0.01), bc.compile(model, optimisation=0)
     found = {"model": model, "run": run, "dynamics": dynamics, "bellcrank": bc}
     return found | {"bc": bc, "dyn": dynamics, "Model": model, "Run": run, "Dynamics": dynamics, "Mechanism": bc.Mechanism("m")}
 

@@ -85,7 +85,7 @@ axis = [0.1, 1, 0]
     design = bc.Design(model, ["arm.mass", "arm.center.x", "hinge.axis.x", "gravity.z", "cart.mass"])
     q, v = np.array([0.3, 0.7]), np.array([1.0, -2.0])
     dq, dv = np.random.default_rng(0).normal(size=(2, 2, 5))
-    exact = bc.compile(model, design=design, quick=True).sensitivity(q, v, dq=dq, dv=dv)
+    exact = bc.compile(model, design=design, optimisation=0).sensitivity(q, v, dq=dq, dv=dv)
     chain, slopes = chain_of(model), slopes_of(design)
     for form in (by_matrices.sensitivities, recursive.sensitivities):
         a, da = form(chain, slopes, q, v, dq, dv, tau=np.zeros(2))

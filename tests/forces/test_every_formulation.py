@@ -92,7 +92,7 @@ def case(request):
         q, v = rng.uniform(-0.5, 0.5, (4, model.nq)), rng.uniform(-1, 1, (4, model.nv))
         q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
     else:
-        dyn = bc.compile(model, quick=True)
+        dyn = bc.compile(model, optimisation=0)
         found = [bc.assemble(dyn, {"crank_pivot": x}, {"crank_pivot": s}) for x, s in ((-0.2, 1.0), (0.1, -2.0), (0.3, 0.7))]
         q, v = np.array([x.q for x in found]), np.array([x.v for x in found])
         v[:, -1] = rng.uniform(-1, 1, 3)
@@ -107,16 +107,16 @@ def test_the_model_has_every_kind_of_element(case):
 
 def test_all_formulations_agree(case):
     name, model, q, v, u = case
-    wanted = bc.compile(model, quick=True).acceleration(q, v, t=2.0, inputs=u)
+    wanted = bc.compile(model, optimisation=0).acceleration(q, v, t=2.0, inputs=u)
     for given in TREES if name == "tree" else LOOPS:
-        found = bc.compile(model, quick=True, **given).acceleration(q, v, t=2.0, inputs=u)
+        found = bc.compile(model, optimisation=0, **given).acceleration(q, v, t=2.0, inputs=u)
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
 
 
 def test_no_element_is_idle(case):
     """Else it would not have been compared."""
     _, model, q, v, u = case
-    forces = bc.compile(model, quick=True).elements(q, v, t=2.0, inputs=u)[2]
+    forces = bc.compile(model, optimisation=0).elements(q, v, t=2.0, inputs=u)[2]
     assert (np.abs(forces).max(axis=0) > 1e-3).all()
 
 
@@ -125,7 +125,7 @@ def test_the_power_of_each_element_is_that_of_its_forces_and_what_it_stores(case
     _, model, q, v, u = case
     own, h = model.elements[model.force_count :], 1e-30
     moving = model.nv - len(own)
-    rates = bc.compile(model, quick=True).rates(q, v)
+    rates = bc.compile(model, optimisation=0).rates(q, v)
     for e in model.elements[: model.force_count]:
         alone, without = (make_plan(replace(model, elements=(*some, *own))) for some in ((e,), ()))
         for at, speed, rate in zip(q, v, rates, strict=True):
@@ -142,7 +142,7 @@ def test_the_power_of_each_element_is_that_of_its_forces_and_what_it_stores(case
 def test_powers_are_what_the_energy_changes_by(case):
     """d/dt (T + U + stored) = sum of the powers, along the motion: differences of fourth order, at constant inputs."""
     _, model, q, v, u = case
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     a = dyn.acceleration(q, v, t=2.0, inputs=u)
     rate, h = dyn.rates(q, v), 1e-4
 

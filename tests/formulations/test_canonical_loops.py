@@ -57,7 +57,7 @@ def moving(mechanism):
     """dp/dt = dL/dq + tau + (dG/dt)^T sigma: the first two from the tree, G along the motion by an imaginary step."""
     found = case(mechanism)
     model, given = found.model, found.state
-    dynamics = bc.compile(model, "canonical_momenta", quick=mechanism not in IN_MACHINE_CODE)
+    dynamics = bc.compile(model, "canonical_momenta", optimisation=3 if mechanism in IN_MACHINE_CODE else 0)
     q, v, t = given["q"], given["v"], float(given.get("t", 0.0))
     state = {"q": q, "tau": given.get("tau", np.zeros(model.nv)), "t": t, "inputs": given.get("inputs", np.zeros(0))}
     momenta = dynamics.momenta(q, v, t=t)
@@ -143,11 +143,11 @@ def test_what_does_not_go_with_loops_is_told():
 def test_impulses_of_the_loops_are_the_part_of_p_that_moves_nothing():
     """p = M v + G^T sigma; a tree has none, and the velocities are those without sigma."""
     model = bc.load("four_bar")
-    dyn, q, v = bc.compile(model, quick=True), model.initial_q, model.initial_v
+    dyn, q, v = bc.compile(model, optimisation=0), model.initial_q, model.initial_v
     sigma = np.array([0.3, -0.7, 0.2, 0.1, 0.4])
     p = dyn.momenta(q, v) + dyn.closure_jacobian(q).T @ sigma
     found = dyn.impulses(q, p)
     np.testing.assert_allclose(dyn.closure_jacobian(q).T @ found, dyn.closure_jacobian(q).T @ sigma, atol=1e-12)
     np.testing.assert_allclose(dyn.velocities(q, p), v, atol=1e-12)
     assert dyn.impulses(np.array([q, q]), np.array([p, p])).shape == (2, 5)
-    assert bc.compile(bc.load("pendulum"), quick=True).impulses(np.zeros(1), np.zeros(1)).shape == (0,)
+    assert bc.compile(bc.load("pendulum"), optimisation=0).impulses(np.zeros(1), np.zeros(1)).shape == (0,)

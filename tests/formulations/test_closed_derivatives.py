@@ -19,7 +19,9 @@ def moved(request):
     """Model, state, the reference's answer, and the derivatives."""
     model, state, expected = case(request.param)
     given = {name: state[name] for name in ("tau", "t", "inputs")}
-    dynamics = bc.compile(model, quick=request.param != NAMES[0])  # one in code for lanes that LLVM has worked hard on
+    dynamics = bc.compile(
+        model, optimisation=3 if request.param == NAMES[0] else 0
+    )  # one in code for lanes that LLVM has worked hard on
     return model, state, expected, dynamics.jacobians(state["q"], state["v"], **given)
 
 

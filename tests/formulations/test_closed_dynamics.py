@@ -36,9 +36,9 @@ def far(x, expected):
 
 
 @cache
-def compiled(model, formulation, quick=False):
+def compiled(model, formulation, optimisation=3):
     name, _, option = formulation.partition(":")
-    return bc.compile(model, name, reference=option or None, quick=quick)
+    return bc.compile(model, name, reference=option or None, optimisation=optimisation)
 
 
 def plain(model, formulation, state, dtype=float):
@@ -100,7 +100,7 @@ def test_closed_mechanisms_accelerate_as_their_positions_say(name, formulation, 
 @pytest.mark.parametrize("name", [*(name for name in SOME if name not in BOTH), "spatial ladder"])
 def test_more_of_them_do_in_code_that_is_compiled_quickly(name):
     model, state, expected = case(name)
-    a = compiled(model, "coordinate_reduction", quick=True).acceleration(**state)
+    a = compiled(model, "coordinate_reduction", optimisation=0).acceleration(**state)
     assert far(a, expected.a) < AGREEMENT * expected.solution.amplification
 
 
@@ -136,7 +136,7 @@ def test_any_closed_tree_accelerates_as_its_positions_say(n, seed, kinds, free, 
 @pytest.mark.parametrize("name", CLOSED_FORMS)
 def test_closed_forms(name, formulation):
     model, state, accelerations, wrenches = CLOSED_FORMS[name]()
-    dynamics = compiled(model, formulation, quick=True)
+    dynamics = compiled(model, formulation, optimisation=0)
     np.testing.assert_allclose(dynamics.acceleration(**state), accelerations, rtol=1e-12, atol=1e-12)
     if wrenches is not None:
         np.testing.assert_allclose(dynamics.closure_reactions(**state), wrenches, rtol=1e-12, atol=1e-12)
@@ -146,7 +146,7 @@ def test_closed_forms(name, formulation):
 def moved(request):
     """A mechanism in motion: model, dynamics, state, the reference's answer."""
     model, state, expected = case(request.param)
-    return model, compiled(model, "multipliers", quick=True), state, expected
+    return model, compiled(model, "multipliers", optimisation=0), state, expected
 
 
 def rows(model):
@@ -241,4 +241,6 @@ def test_the_order_of_closures_does_not_matter(name):
     k = len(model.closures)
     turned = tuple(replace(e, closure=k - 1 - e.closure) if e.closure >= 0 else e for e in model.elements)
     other = replace(model, closures=model.closures[::-1], elements=turned)
-    assert far(bc.compile(other, quick=True).acceleration(**state), expected.a) < AGREEMENT * expected.solution.amplification
+    assert (
+        far(bc.compile(other, optimisation=0).acceleration(**state), expected.a) < AGREEMENT * expected.solution.amplification
+    )

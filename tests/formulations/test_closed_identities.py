@@ -34,7 +34,7 @@ SOME = [  # compiling takes time
 def moved(request):
     """A mechanism in motion: model, dynamics, state, the reference's answer."""
     model, state, expected = case(request.param)
-    return model, bc.compile(model, quick=True), state, expected
+    return model, bc.compile(model, optimisation=0), state, expected
 
 
 def now(state, *names):

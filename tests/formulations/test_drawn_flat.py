@@ -77,7 +77,7 @@ def test_accelerations_off_the_singular_position_of_the_drawing(name):
     model, q, v = make(*numbers)
     state = {"q": q, "v": flowing(model, q, v, 0.0), "tau": np.zeros(model.nv)}
     expected = ref.closed(model, state | {"t": 0.0, "inputs": []})
-    dynamics = bc.compile(model, "coordinate_reduction", quick=True)
+    dynamics = bc.compile(model, "coordinate_reduction", optimisation=0)
     assert dynamics.plan.nodes.rank == expected.constraints.G.shape[0] - expected.solution.idle.shape[1]
     close = 1e-13 * expected.solution.amplification * np.abs(expected.a).max()
     for found in (run_plain(CLOSED["coordinate_reduction"], dynamics.plan, **state)["a"], dynamics.acceleration(**state)):
@@ -89,11 +89,11 @@ def test_every_formulation_off_the_flat_position(N):
     model, q, v = parallel_cranks(N, "spherical")
     expected = ref.closed(model, {"q": q, "v": v, "tau": np.zeros(model.nv), "t": 0.0, "inputs": []})
     for formulation in ("coordinate_reduction", "canonical_momenta", "multipliers"):
-        dynamics = bc.compile(model, formulation, quick=True)
+        dynamics = bc.compile(model, formulation, optimisation=0)
         np.testing.assert_allclose(dynamics.acceleration(q, v), expected.a.astype(float), rtol=0, atol=1e-11)
         many = dynamics.acceleration(np.tile(q, (5, 1)), np.tile(v, (5, 1)))
         np.testing.assert_allclose(many, np.tile(expected.a.astype(float), (5, 1)), rtol=0, atol=1e-11)
-    momenta = bc.compile(model, "canonical_momenta", quick=True)
+    momenta = bc.compile(model, "canonical_momenta", optimisation=0)
     np.testing.assert_allclose(momenta.velocities(q, momenta.momenta(q, v)), v, atol=1e-12)
 
 
@@ -123,7 +123,7 @@ def test_ranks_do_not_depend_on_the_order_of_the_joints(order):
     model = along_the_axes(order)
     state = {"q": np.array(model.initial_q), "v": np.zeros(model.nv), "tau": np.zeros(model.nv)}
     expected = ref.closed(model, state | {"t": 0.0, "inputs": []})
-    plan = bc.compile(model, "coordinate_reduction", quick=True).plan
+    plan = bc.compile(model, "coordinate_reduction", optimisation=0).plan
     assert plan.nodes.rank == 6 == len(expected.constraints.G) - expected.solution.idle.shape[1]
     found = np.array(run_plain(CLOSED["coordinate_reduction"], plan, **state)["a"], dtype=float)
     assert np.abs(found - expected.a).max() < 1e-13 * expected.solution.amplification * np.abs(expected.a).max()
@@ -139,10 +139,10 @@ def test_equations_that_are_dependent_at_a_regular_state_are_no_singular_positio
     ]
     model, origins = linkage("slides and a cross", bars, (0.7, -1.3, -9.0))
     model = replace(model, closures=(between("sleeve", 2, 1, np.array([2.0, 2.0, -1.0]), origins, "cylindrical", Z),))
-    dynamics = bc.compile(model, quick=True)
+    dynamics = bc.compile(model, optimisation=0)
     turned = np.array([0.0, -8.0, 0.0, -np.pi / 2])
     assert np.abs(dynamics.closure(turned, np.zeros(4))[0]).max() < 1e-15
     assert np.isfinite(dynamics.acceleration(model.initial_q, np.zeros(4))).all()
     with pytest.raises(bc.DynamicsError, match='loop through "sleeve", which is over-constrained, .* they are dependent'):
         dynamics.acceleration(turned, np.zeros(4))
-    assert np.isfinite(bc.compile(model, "multipliers", quick=True).acceleration(turned, np.zeros(4))).all()
+    assert np.isfinite(bc.compile(model, "multipliers", optimisation=0).acceleration(turned, np.zeros(4))).all()

@@ -38,7 +38,7 @@ def pair(*, internal=False, drive=None, apart=None, **gear):
 
 def at_rest(model, t=0.0):
     """Accelerations, reactions of the joints and of the mesh."""
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     q, v = np.zeros(model.nq), model.initial_v
     a = dyn.acceleration(q, v, t=t)
     return a, dyn.reactions(q, v, a, t=t), dyn.closure_reactions(q, v, t=t)
@@ -151,7 +151,7 @@ def test_a_differential_shares_the_torque_and_its_speeds_add_up():
     run = bc.simulate(model, 0.5, step=0.1)
     left, right, cage = (run.v.sel(dof=f"{name}_shaft").values for name in ("left", "right", "cage"))
     np.testing.assert_allclose(left + right, 2 * cage, rtol=1e-9)
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     at = run.q.values[-1], run.v.values[-1]
     forces = dyn.measures(*at, names=["left_teeth.force", "right_teeth.force"])
     spun = 2e-3 * dyn.acceleration(*at)[model.v_names.index("pinion_pin")]  # N m: what turns the pinion on its pin
@@ -186,7 +186,7 @@ def test_a_belt_pulls_the_pulleys_together_along_its_two_sides(crossed):
 def test_a_driven_pinion_turns_the_wheel_and_its_drive_feels_it():
     """The drive gives J1 alpha + r1 F, F = (J2 alpha2 + T)/r2."""
     model = pair(drive=polynomial(0.0, 2.0, 1.5))  # the torque drives the wheel's joint, ground against wheel
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     q, v, t = model.initial_q, model.initial_v, 0.0
     a = dyn.acceleration(q, v, t=t)
     ratio = R[0] / R[1]
@@ -257,7 +257,7 @@ def test_every_formulation_and_both_back_ends_agree_on_gears(make):
         np.testing.assert_allclose(a, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
     found = []
     for name in ("coordinate_reduction", "multipliers"):
-        dyn = bc.compile(model, name, quick=True)
+        dyn = bc.compile(model, name, optimisation=0)
         a = dyn.acceleration(q, v, tau, t=t)
         np.testing.assert_allclose(a, expected, atol=1e-10 * np.abs(expected).max())
         found.append(np.vstack([dyn.reactions(q, v, a, t=t, tau=tau), dyn.closure_reactions(q, v, tau, t=t)]))
@@ -266,7 +266,7 @@ def test_every_formulation_and_both_back_ends_agree_on_gears(make):
 
 def test_measures_by_path_are_the_reactions_of_gears_and_bearings():
     model = machine(polynomial(0.1, 2.0, 1.5))
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     q, v = model.initial_q, model.initial_v
     a = dyn.acceleration(q, v)
     found = dyn.measures(
@@ -287,7 +287,7 @@ def test_measures_by_path_are_the_reactions_of_gears_and_bearings():
 def test_forces_and_moments_on_every_body_balance_its_motion(make):
     """Newton and Euler of each body by hand, from reactions, tooth and belt forces at their points: no term is missing."""
     model = make()
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     q, v = model.initial_q, model.initial_v
     a = dyn.acceleration(q, v)
     joints, closures = dyn.reactions(q, v, a, effort=True), dyn.closure_reactions(q, v)
@@ -344,7 +344,7 @@ def test_a_driven_cam_takes_the_effort_of_its_follower():
     m.joint("stem", "prismatic", "ground", "follower", (0, 1, 0), axis="y")
     m.coupler("cam", ["stem", "shaft"], table=[(x, 0.1 * x**3) for x in np.linspace(-2, 2, 41).tolist()])
     model = m.build()
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     q, v = model.initial_q, model.initial_v
     a = dyn.acceleration(q, v)
     np.testing.assert_allclose([q[0], v[0], a[0]], [0.1 * 0.5**3, 0.3 * 0.5**2 * 4, 0.6 * 0.5 * 16], rtol=1e-3)

@@ -174,7 +174,7 @@ turn = { axis = "z", angle = "90 deg" }
 def test_turned_and_mirrored_copies_move_as_one_where_gravity_is_along_the_axis_of_the_turn():
     model = bc.load(LEGS)
     assert bc.load(dumps(model)).spec == model.spec
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     a = dyn.acceleration(model.initial_q, model.initial_v).reshape(3, 3)
     np.testing.assert_allclose(a, a[[0, 0, 0]], rtol=1e-12)
     positions, rotations = dyn.poses(model.initial_q)

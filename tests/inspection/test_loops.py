@@ -137,7 +137,7 @@ class TestStresses:
     def test_wrenches_of_closures_and_joints_are_those_of_the_dynamics(self, kinds):
         model = random_closed(13, 4, kinds)
         state = moving(model, reach=0.2, t=0.0)
-        dyn = bc.compile(model, quick=True)
+        dyn = bc.compile(model, optimisation=0)
         position, rotation = dyn.poses(state["q"])
         placed = PlacedModel(np.vstack([position, np.zeros(3)]), np.concatenate([rotation, np.eye(3)[None]]))
         multipliers = dyn.multipliers(state["q"], state["v"], state["tau"])
@@ -159,7 +159,7 @@ class TestStresses:
 
 def _open_reactions(dyn, q, v, a):
     """Reactions of the same motion with the loops open."""
-    return bc.compile(replace(dyn.model, closures=()), quick=True).reactions(q, v, a, effort=True)
+    return bc.compile(replace(dyn.model, closures=()), optimisation=0).reactions(q, v, a, effort=True)
 
 
 class TestSingularPositions:

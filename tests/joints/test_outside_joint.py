@@ -120,7 +120,7 @@ def states(model, seed=3):
 
 def compiled(model, formulation):
     name, _, option = formulation.partition(":")
-    return bc.compile(model, name, reference=option or None, quick=True)
+    return bc.compile(model, name, reference=option or None, optimisation=0)
 
 
 def far(x, expected):
@@ -144,7 +144,7 @@ def test_every_formulation_has_it_in_trees(formulation):
 @pytest.mark.parametrize("driven", [False, True])
 @pytest.mark.parametrize("far_side", [False, True])
 def test_it_may_be_driven_and_written_from_its_far_side(driven, far_side):
-    one, parts = (bc.compile(chain(alone=alone, driven=driven, far_side=far_side), quick=True) for alone in (True, False))
+    one, parts = (bc.compile(chain(alone=alone, driven=driven, far_side=far_side), optimisation=0) for alone in (True, False))
     assert one.model.joints[1].turned == far_side
     state = states(one.model)
     order = [parts.model.q_names.index(name.replace(".", "_")) for name in one.model.q_names]  # theirs may be another
@@ -222,7 +222,7 @@ def test_every_formulation_has_it_in_loops(loop, formulation):
 def test_its_loops_are_judged_as_those_of_its_parts(loop):
     """Errors and rates of the closures, the wrench that it carries, its coordinates, the effort of its drive."""
     model, parts, state, _ = loop
-    one, other = (bc.compile(m, "coordinate_reduction", quick=True) for m in (model, parts))
+    one, other = (bc.compile(m, "coordinate_reduction", optimisation=0) for m in (model, parts))
     q, v, t = state["q"], state["v"], state["t"]
     for x in one.closure(q, v, t=t):
         assert np.abs(x).max() < 1e-13
@@ -348,7 +348,7 @@ def test_pinocchio_has_no_counterpart():
     pytest.importorskip("pinocchio")
     model = bc.load(TOML)
     with pytest.raises(bc.ModelError, match='Pinocchio has no slot_pin joint: "pin"'):
-        InPinocchio(model, bc.compile(model, quick=True))
+        InPinocchio(model, bc.compile(model, optimisation=0))
 
 
 def test_one_that_says_how_is_written_to_other_formats(tmp_path):
@@ -363,12 +363,12 @@ def test_one_that_says_how_is_written_to_other_formats(tmp_path):
     try:
         model = bc.load(TOML.replace("slot_pin", "told_pin"))
         q, v = np.array([0.2, 0.4]), np.array([0.5, 1.0])
-        wanted = bc.compile(model, quick=True).acceleration(q, v)
+        wanted = bc.compile(model, optimisation=0).acceleration(q, v)
         for ending in ("xml", "urdf"):
             bc.save(model, tmp_path / f"model.{ending}")
             with warnings.catch_warnings(action="ignore"):  # URDF gives every slide limits
                 again = bc.load(tmp_path / f"model.{ending}")
-            assert far(bc.compile(again, quick=True).acceleration(q, v), wanted) < 1e-9
+            assert far(bc.compile(again, optimisation=0).acceleration(q, v), wanted) < 1e-9
     finally:
         forget("told_pin")
 
@@ -489,7 +489,7 @@ def test_two_joints_of_one_name_never_share_compiled_code():
     for joint in (SlotPin, Across):
         forget("slot_pin")
         register(joint)
-        dyn = bc.compile(replace(model, joints=(joint((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),)), quick=True)
+        dyn = bc.compile(replace(model, joints=(joint((0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),)), optimisation=0)
         found.append(dyn.acceleration(*state))
         inertia = dyn.mass_matrix(state[0])
         along = -np.sin(0.4) if joint is SlotPin else np.cos(0.4)

@@ -28,7 +28,7 @@ MODELS = {
 @pytest.fixture(scope="module", params=MODELS)
 def case(request):
     model = MODELS[request.param]()
-    dynamics, state = bc.compile(model, quick=True), moving(model, 3)
+    dynamics, state = bc.compile(model, optimisation=0), moving(model, 3)
     return model, dynamics, state, dynamics.jacobians(**state)
 
 
@@ -78,7 +78,7 @@ def test_by_input(case):
 def test_the_time_of_the_derivative_is_heeded():
     """Driven joints are elsewhere later."""
     model = mechanisms.every_joint_driven()
-    dynamics, state = bc.compile(model, quick=True), moving(model, 3)
+    dynamics, state = bc.compile(model, optimisation=0), moving(model, 3)
     now, later = dynamics.jacobians(**state), dynamics.jacobians(**(state | {"t": 0.9}))
     assert np.abs(now.dtau - later.dtau).max() > 1e-3
     near(later.dv, stepped(model, state | {"t": 0.9}, "v", np.eye(model.nv)))
@@ -87,8 +87,8 @@ def test_the_time_of_the_derivative_is_heeded():
 def test_they_are_the_same_by_every_formulation():
     model = mechanisms.every_joint_free()
     state = moving(model, 3)
-    first = bc.compile(model, quick=True).jacobians(**state)
-    other = bc.compile(model, "mass_matrix", quick=True).jacobians(**state)
+    first = bc.compile(model, optimisation=0).jacobians(**state)
+    other = bc.compile(model, "mass_matrix", optimisation=0).jacobians(**state)
     for found, expected in zip(other, first, strict=True):
         near(found, expected)
 
@@ -127,7 +127,7 @@ def test_many_states_at_a_time_are_as_one_by_one():
 def test_with_loops_they_are_those_of_the_formulations_own_acceleration(name):
     """Also off the closures, against differences of it; measured 3e-9 of the largest."""
     model = bc.load(name)
-    dynamics, rng, h = bc.compile(model, quick=True), np.random.default_rng(0), 1e-6
+    dynamics, rng, h = bc.compile(model, optimisation=0), np.random.default_rng(0), 1e-6
     q, v = model.initial_q + 0.01 * rng.normal(size=model.nq), model.initial_v + 0.1 * rng.normal(size=model.nv)
     found, steps = dynamics.jacobians(q, v), h * np.eye(model.nv)
     for exact, ways in ((found.dq, (q + steps, q - steps, v, v)), (found.dv, (q, q, v + steps, v - steps))):
@@ -156,7 +156,7 @@ def test_a_long_loop_of_bars_along_the_axes_has_derivatives():
     """The first bars leave nothing in equations across them, and the factor of these has a kink there: it is not what is
     differentiated. Measured 1e-8 beside differences."""
     model = frame(4)
-    dynamics, h, n = bc.compile(model, quick=True), 1e-6, model.nv
+    dynamics, h, n = bc.compile(model, optimisation=0), 1e-6, model.nv
     assert dynamics.plan.nodes.signatures[0].link
     q, v = np.zeros(n), np.random.default_rng(0).normal(size=n)
     ahead, back = (dynamics.acceleration(q + sign * h * np.eye(n), np.tile(v, (n, 1))) for sign in (1, -1))

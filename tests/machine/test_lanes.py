@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bellcrank.dynamics import Dynamics, evaluation
+from bellcrank.errors import StateError
 from bellcrank.formulations import QUANTITIES
 from bellcrank.kernels.processor import lane_count
 from bellcrank.machine.kernel import Kernel
@@ -31,7 +32,7 @@ CASES += [("driven loops", name) for name in QUICK if name not in (*OF_TREES, "o
 
 @cache
 def dynamics_of(name):
-    return Dynamics(MODELS[name](), quick=True)
+    return Dynamics(MODELS[name](), optimisation=0)
 
 
 @cache
@@ -66,8 +67,13 @@ def test_lanes_give_what_single_states_get(name, quantity):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
-def test_quick_code_takes_lanes_for_very_many_states_only():
-    dynamics = Dynamics(chain(2), quick=True)
+def test_an_unknown_level_of_optimisation_is_refused():
+    with pytest.raises(StateError, match=r"optimisation is 4: give 0 \(compile fast\) to 3 \(run fast\)"):
+        Dynamics(chain(2), optimisation=4)
+
+
+def test_code_that_is_not_optimised_takes_lanes_for_very_many_states_only():
+    dynamics = Dynamics(chain(2), optimisation=0)
     q, v = (np.tile(x, (evaluation.MANY, 1)) for x in random_state(dynamics.model))
     few, many = (dynamics.acceleration(q[:count], v[:count]) for count in (LANES, evaluation.MANY))
     assert list(dynamics.kernels) == [("articulated_body", 1, 0, False), ("articulated_body", LANES, 0, False)]

@@ -26,7 +26,7 @@ def four_bar(cut, freer=()):
 
 
 def reactions(model, formulation="auto"):
-    dyn, start = bc.compile(model, formulation, quick=True), bc.assemble(model)
+    dyn, start = bc.compile(model, formulation, optimisation=0), bc.assemble(model)
     tree = dyn.reactions(start.q, start.v, dyn.acceleration(start.q, start.v))
     closing = dyn.closure_reactions(start.q, start.v)
     names = [*model.joint_names, *(closure.name for closure in model.closures)]
@@ -75,7 +75,7 @@ def test_large_blocks_are_solved_as_a_sparse_system_with_the_same_answer(monkeyp
 
     model = n_four_bar(3)
     start = bc.assemble(model)
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     v = dyn.projected(start.q, np.ones(model.nv))[1]
     wanted, names = dyn.multipliers(start.q, v), dyn.shared_reactions(start.q)
     monkeypatch.setattr(least, "LARGE", 3)
@@ -116,7 +116,7 @@ def test_reactions_that_are_unique_are_not_named():
     _found, dyn, start = reactions(four_bar("C", freer="AB"))
     assert dyn.shared_reactions(start.q) == ()
     tree = bc.load("double_pendulum")
-    assert bc.compile(tree, quick=True).shared_reactions(tree.initial_q) == ()
+    assert bc.compile(tree, optimisation=0).shared_reactions(tree.initial_q) == ()
 
 
 def test_a_run_says_which_reactions_are_not_unique(tmp_path):

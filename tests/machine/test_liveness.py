@@ -103,7 +103,7 @@ def test_nothing_out_of_plane_is_told_by_nodes_of_a_planar_ladder():
 
 def test_the_second_writing_keeps_what_was_planned_and_nothing_else():
     """The excavator has a number that is cheap to make from one that turns out to be dead: it is not kept in its place."""
-    dynamics = bc.compile(bc.load("excavator"), quick=True)
+    dynamics = bc.compile(bc.load("excavator"), optimisation=0)
     program = for_plan(dynamics.program, dynamics.plan)
     emitter, walk = recorded(dynamics.plan, program, 1, CellPlan())
     memory = learned(emitter.region, walk.node_messages.passes)

@@ -29,7 +29,7 @@ WAYS = {
 def test_accelerations_are_the_same_to_the_last_bit(way, again):
     name, options = WAYS[way]
     model = bc.load(name)
-    dynamics = bc.compile(model, quick=True, **options)
+    dynamics = bc.compile(model, optimisation=0, **options)
     other = again(dynamics)
     assert repr(other) == repr(dynamics) and other.plan.tolerance == dynamics.plan.tolerance
     v = model.initial_v + 0.1
@@ -38,5 +38,5 @@ def test_accelerations_are_the_same_to_the_last_bit(way, again):
 
 def test_equations_that_were_chosen_at_a_state_stay_chosen():
     model = bc.load("four_bar")
-    chosen = bc.compile(model, "multipliers", quick=True).replanned(np.array(model.initial_q), 0.0)
+    chosen = bc.compile(model, "multipliers", optimisation=0).replanned(np.array(model.initial_q), 0.0)
     assert chosen.plan.selected_rows and pickled(chosen).plan.selected_rows == chosen.plan.selected_rows

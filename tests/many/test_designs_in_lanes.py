@@ -69,7 +69,7 @@ def test_each_state_has_the_acceleration_of_its_own_model(name):
     dyn = bc.compile(made.base, design=made)
     models = [made.model(row) for row in p]
     q, v = (np.array([getattr(model, x) for model in models]) for x in ("initial_q", "initial_v"))
-    alone = np.array([bc.compile(m, quick=True).acceleration(m.initial_q, m.initial_v, t=0.1) for m in models])
+    alone = np.array([bc.compile(m, optimisation=0).acceleration(m.initial_q, m.initial_v, t=0.1) for m in models])
     found = dyn.acceleration(q, v, t=0.1, p=p)
     np.testing.assert_allclose(found, alone, rtol=0, atol=1e-11 * np.abs(alone).max())
     one_for_all = dyn.acceleration(q, v, t=0.1, p=p[3])

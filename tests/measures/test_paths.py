@@ -33,7 +33,7 @@ def mechanism(kind):
 def measured(kind):
     """The model compiled, a state with its acceleration, and all paths with their values."""
     model = mechanism(kind)
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     at = moving(model, 2)
     names = path_names(model)
     values = dyn.measures(at["q"], at["v"], at["tau"], t=at["t"], inputs=at["inputs"], names=names)
@@ -159,7 +159,7 @@ def test_other_formulations_say_the_same(kind):
     dyn, at, found = measured(kind)
     names = [name for name in found if name.endswith((".fx", ".mz", ".a", ".effort"))][::5]
     for formulation in ("mass_matrix",) if kind == "tree" else ("multipliers",):
-        other = bc.compile(dyn.model, formulation, quick=True)
+        other = bc.compile(dyn.model, formulation, optimisation=0)
         values = other.measures(at["q"], at["v"], at["tau"], t=at["t"], inputs=at["inputs"], names=names)
         np.testing.assert_allclose(values, [found[name] for name in names], rtol=1e-7, atol=1e-7)
 
@@ -184,7 +184,7 @@ def test_a_path_is_found_before_its_model_has_measures_and_a_wrong_one_says_so()
         dyn.measures(dyn.model.initial_q, dyn.model.initial_v, names=[f"{undriven}.effort"])
     with pytest.raises(bc.StateError, match="names must be a list"):
         dyn.measures(dyn.model.initial_q, dyn.model.initial_v, names="time")
-    bare = bc.compile(replace(dyn.model, measures=()), quick=True)
+    bare = bc.compile(replace(dyn.model, measures=()), optimisation=0)
     assert bare.measures(dyn.model.initial_q, dyn.model.initial_v).shape == (0,)
 
 

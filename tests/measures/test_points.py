@@ -38,7 +38,7 @@ MEASURES = (
 @cache
 def moving():
     model = replace(random_tree(6, 3, shuffle=True), measures=MEASURES)
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     q, v = random_state(model, 4)
     return dyn, q, v, dyn.acceleration(q, v)
 
@@ -118,7 +118,7 @@ def test_reactions_are_given_in_the_axes_of_either_body():
         m.measure_reaction(f"in_{axes}", "elbow", axes=axes)
     m.measure_reaction("size", "elbow", "force")
     model = m.build()
-    dyn, q, v = bc.compile(model, quick=True), np.array([0.4, -1.1]), np.array([1.0, 2.0])
+    dyn, q, v = bc.compile(model, optimisation=0), np.array([0.4, -1.1]), np.array([1.0, 2.0])
     found = dict(zip(model.measure_names, dyn.measures(q, v), strict=True))
     _, rotations = dyn.poses(q)
     world = np.array([found[f"in_world.{x}"] for x in ("fx", "fy", "fz")])

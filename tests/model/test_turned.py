@@ -84,7 +84,7 @@ def both(kind, qK=None, vK=None, seed=3):
 
 @pytest.mark.parametrize("kind", NEEDS)
 def test_accelerations_reactions_and_energy_do_not_depend_on_the_side_from_which_a_joint_is_written(kind):
-    near, far = (bc.compile(flying(kind, carried, damped=JOINTS[kind].nv > 0), quick=True) for carried in ("P", "C"))
+    near, far = (bc.compile(flying(kind, carried, damped=JOINTS[kind].nv > 0), optimisation=0) for carried in ("P", "C"))
     assert far.model.turned == (False, True) and near.model.turned == () and far.model.q_names == near.model.q_names
     states = both(kind)
     tau = np.r_[np.zeros(6), np.random.default_rng(5).uniform(-1, 1, JOINTS[kind].nv)]
@@ -105,13 +105,13 @@ def test_every_formulation_knows_joints_that_are_turned_round(kind, formulation)
     model = flying(kind, "C")
     _, (q, v) = both(kind)
     tau = np.linspace(-1, 1, model.nv)
-    wanted = bc.compile(model, quick=True).acceleration(q, v, tau)
-    assert np.abs(bc.compile(model, formulation=formulation, quick=True).acceleration(q, v, tau) - wanted).max() < 1e-12
+    wanted = bc.compile(model, optimisation=0).acceleration(q, v, tau)
+    assert np.abs(bc.compile(model, formulation=formulation, optimisation=0).acceleration(q, v, tau) - wanted).max() < 1e-12
 
 
 @pytest.mark.parametrize("kind", [*TURNED, "screw"])
 def test_the_effort_of_a_drive_does_not_depend_on_the_side_from_which_its_joint_is_written(kind):
-    near, far = (bc.compile(flying(kind, carried, driven=True), quick=True) for carried in ("P", "C"))
+    near, far = (bc.compile(flying(kind, carried, driven=True), optimisation=0) for carried in ("P", "C"))
     t = 0.4
     if kind == "spherical":
         axis = np.array([1, 2, -1]) / np.sqrt(6)
@@ -147,7 +147,7 @@ def test_the_methods_that_move_every_body_by_itself_know_joints_that_are_turned_
     """reaction_taylor has coordinates and reactions from the bodies: its first sample is the state that it was given."""
     model = flying(kind, "C")
     _, (q, v) = both(kind)
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     run = bc.simulate(model, duration=2e-3, step=1e-3, max_step=1e-4, method="reaction_taylor", q=q, v=v)
     assert np.abs(run.q.values[0] - q).max() < 1e-9 and np.abs(run.v.values[0] - v).max() < 1e-9
     wanted = dyn.reactions(q, v, dyn.acceleration(q, v))[1]
@@ -168,7 +168,7 @@ def test_a_closing_joint_and_a_joint_of_the_tree_have_the_same_reaction_whicheve
         m.joint("C", "revolute", "ground", "arm", (0.9, 0, 0), axis="z", cut=cut == "C")
         m.start("O", 0.0, 2.0)
         model = m.build()
-        dyn, start = bc.compile(model, quick=True), bc.assemble(model)
+        dyn, start = bc.compile(model, optimisation=0), bc.assemble(model)
         a = dyn.acceleration(start.q, start.v)
         if cut == "B":
             found.append(dyn.closure_reactions(start.q, start.v)[0])

@@ -75,7 +75,7 @@ def compiled(monkeypatch):
     """Put the stand-in in place of bellcrank.compile; the list tells what was compiled."""
     calls = []
 
-    def compile(model, formulation="auto", reference=None, quick=False):
+    def compile(model, formulation="auto", reference=None, optimisation=3):
         calls.append((formulation, reference))
         return Oscillators(model, formulation, reference)
 

@@ -37,7 +37,7 @@ def linkage():
 @pytest.fixture(scope="module")
 def pendulum(linkage):
     """Angle and speed of the cranks as functions of time, for two seconds; and when they are flat."""
-    inertia = ALONG @ bc.compile(linkage, quick=True).mass_matrix(linkage.initial_q) @ ALONG
+    inertia = ALONG @ bc.compile(linkage, optimisation=0).mass_matrix(linkage.initial_q) @ ALONG
     weight = 9.81 * 0.3 * (0.6 + 1.6)  # of the cranks at half their length, of the bar at their tips
 
     def flat(t, y):
@@ -150,7 +150,7 @@ def test_what_rattle_says_ends_the_run_with_what_there_is(linkage, monkeypatch):
 
 
 def test_crossings_of_a_step_that_was_taken_back_are_forgotten(linkage):
-    around = Surroundings(bc.compile(linkage, quick=True), np.zeros(linkage.nv), np.zeros(0))
+    around = Surroundings(bc.compile(linkage, optimisation=0), np.zeros(linkage.nv), np.zeros(0))
     watcher = Watcher(around, [bc.Event("left_pivot", value=0.5)])
     watcher.stopped = watcher.look(0.0, 1.0, lambda x: (np.outer(x, [1, 0, 0]), np.zeros((len(x), 3))))
     assert watcher.stopped.time == pytest.approx(0.5)
@@ -255,7 +255,7 @@ def test_momenta_that_do_not_get_through_keep_what_they_have(linkage):
 def test_a_flat_start_with_velocities_that_no_motion_follows_is_an_impact(tmp_path, options):
     """Given one velocity, the others are the smallest that fit in first order. The impact keeps the momentum along the branch."""
     model = changed(tmp_path, ('"=deg(50)"', "0.0"), ("v = -0.5", "v = 3.0"))
-    dynamics = bc.compile(model, quick=True)
+    dynamics = bc.compile(model, optimisation=0)
     v, M = bc.assemble(model).v, dynamics.mass_matrix(np.zeros(3))
     after = (v @ M @ ALONG) / (ALONG @ M @ ALONG) * ALONG
     lost = 0.5 * (v @ M @ v - after @ M @ after)

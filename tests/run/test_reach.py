@@ -65,5 +65,5 @@ class TestPastItsReach:
     def test_a_ram_that_goes_on_is_not_blamed(self):
         from bellcrank.run.reach import at_end_of_reach
 
-        dyn = bc.compile(self.model, quick=True)
+        dyn = bc.compile(self.model, optimisation=0)
         assert at_end_of_reach(dyn, np.zeros(1), 0.0) == ""

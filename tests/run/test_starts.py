@@ -58,7 +58,7 @@ def four_bar():
 
 @pytest.fixture(scope="module")
 def bars(four_bar):
-    return bc.compile(four_bar, quick=True)
+    return bc.compile(four_bar, optimisation=0)
 
 
 def speeds_of_pins(q, crank_speed):
@@ -80,7 +80,7 @@ class TestOfAModel:
     def test_the_initial_state_of_every_closed_model_satisfies_its_loops(self, name):
         """To rounding: some ulps of lengths and speeds of the model."""
         model = bc.load(name)
-        position, rate = bc.compile(model, quick=True).closure(model.initial_q, model.initial_v)
+        position, rate = bc.compile(model, optimisation=0).closure(model.initial_q, model.initial_v)
         assert np.abs(position).max() < 1e-14
         assert np.abs(rate).max() <= 1e-14 * max(1.0, np.abs(model.initial_v).max())
 
@@ -130,7 +130,7 @@ class TestOfAModel:
     def test_a_model_from_arrays_is_moved_least_from_what_was_given(self):
         model = replace(bars_from_arrays(), given_v=np.array([6.0, 0.0, 0.0]))
         held = replace(model, held_v=(model.joint_names[0],))
-        dyn = bc.compile(model, quick=True)
+        dyn = bc.compile(model, optimisation=0)
         energies = [dyn.energy(m.initial_q, m.initial_v - m.given_v)[0] for m in (model, held)]
         assert held.initial_v[0] == 6.0 and energies[0] < energies[1]
 
@@ -157,7 +157,7 @@ class TestOfAModel:
         path.write_text(COPIES)
         model = bc.load(path)
         assert model.held_q == ("left.a", "right.a")
-        position, _ = bc.compile(model, quick=True).closure(model.initial_q, model.initial_v)
+        position, _ = bc.compile(model, optimisation=0).closure(model.initial_q, model.initial_v)
         assert np.abs(position).max() < 1e-14
         assert model.initial_q[[model.q_names.index(name) for name in model.held_q]].tolist() == [0.3, 0.3]
 
@@ -315,7 +315,7 @@ class TestOfManyRuns:
     def test_other_loops_start_row_by_row_as_alone(self, name):
         """Driven cylinders, and legs with balls, from starts that are off by hundredths of a radian."""
         model = bc.load(name)
-        dyn, rng = bc.compile(model, quick=True), np.random.default_rng(3)
+        dyn, rng = bc.compile(model, optimisation=0), np.random.default_rng(3)
         q = displaced(model, model.initial_q, 0.02 * rng.normal(size=(3, model.nv)))
         v = rng.normal(size=(3, model.nv))
         rows = start_rows(dyn, wanted(dyn, "q", q), wanted(dyn, "v", v))

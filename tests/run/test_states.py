@@ -81,7 +81,7 @@ def test_methods_of_fixed_step_converge_to_the_motion_under_integral_action(meth
 @pytest.mark.parametrize("given", TREES, ids=lambda given: "-".join(given.values()))
 def test_a_rate_in_every_formulation(given):
     """a = (F/m, target - x), or v = p/m and dp/dt = F where momenta are taken."""
-    dyn = bc.compile(controlled(), quick=True, **given)
+    dyn = bc.compile(controlled(), optimisation=0, **given)
     force = KP * (TARGET - 0.1) + KI * 0.7 - KD * 0.4 - LOAD
     assert dyn.acceleration([0.1], [0.4, 0.7]) == pytest.approx([force / MASS, TARGET - 0.1], rel=1e-12)
     assert dyn.energy([0.1], [0.4, 0.7])[0] == pytest.approx(MASS * 0.4**2 / 2)

@@ -21,7 +21,7 @@ def passages() -> None:
     for name, make in (("parallelogram", lopsided), ("two four-bars", two_four_bars)):
         for angle, where in ((-0.6, "-0.6 rad"), (0.0, "flat")):
             model = make(angle)
-            dynamics, exact = bc.compile(model, quick=True), exact_turn(model, angle, 6.0, 6.0)[0]
+            dynamics, exact = bc.compile(model, optimisation=0), exact_turn(model, angle, 6.0, 6.0)[0]
             first = start(model, v=turning(model, 6.0))
             integrate_rattle(dynamics, first, np.array([0, 0.1]), 1e-2)
             for step in (4e-3, 2e-3, 1e-3):
@@ -36,7 +36,7 @@ def passages() -> None:
 def pendulum() -> None:
     print("\n| double pendulum, 1 s | 4 ms | 2 ms | 1 ms | 0.5 ms |\n|---|---|---|---|---|")
     model = double_pendulum()
-    dynamics = bc.compile(model, quick=True)
+    dynamics = bc.compile(model, optimisation=0)
     exact = np.cumsum(exact_state(dynamics, start(model) | {"inputs": np.zeros(0), "t": 0.0}, 1.0)[:2])
     for name, integrate in METHODS.items():
         runs = [integrate(dynamics, start(model), np.linspace(0, 1, 11), step) for step in (4e-3, 2e-3, 1e-3, 0.5e-3)]
@@ -46,7 +46,7 @@ def pendulum() -> None:
 def projection() -> None:
     print("\n| parallelogram, one passage | step | error of the angle | error of the energy |\n|---|---|---|---|")
     model = lopsided(-0.6)
-    dynamics, exact = bc.compile(model, quick=True), exact_turn(model, -0.6, 2.0, 1.0)[0]
+    dynamics, exact = bc.compile(model, optimisation=0), exact_turn(model, -0.6, 2.0, 1.0)[0]
     for project in (True, False):
         for step in (2e-3, 0.5e-3):
             first = start(model, v=turning(model, 2.0))

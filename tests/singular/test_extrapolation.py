@@ -22,7 +22,7 @@ SPEED = 6.0
 
 def interval(model, tolerance, length=0.03, max_step=None, regular=lambda q, t, report: True):
     given = start(model, v=turning(model, SPEED)) | {"t": np.array(0.0)}
-    passing = Extrapolation(bc.compile(model, quick=True), given, Tolerance(tolerance, tolerance, 1.0), max_step, regular)
+    passing = Extrapolation(bc.compile(model, optimisation=0), given, Tolerance(tolerance, tolerance, 1.0), max_step, regular)
     return passing(length, 1.0)
 
 
@@ -66,7 +66,7 @@ def test_an_interval_too_long_for_the_tolerance_is_halved():
 def test_a_state_in_a_singular_position_is_moved_only_as_far_as_it_may_be_wrong():
     """Cranks 1e-6 rad apart, beside the flat position: the closures cannot tell that from a step of the other branch."""
     model = lopsided(0.0)
-    settling = Settling(bc.compile(model, quick=True), start(model))
+    settling = Settling(bc.compile(model, optimisation=0), start(model))
     for angle in (0.0, 1e-5):
         q = angle * turning(model, 1.0) + [0.0, 1e-9, 0.0]
         moved, _ = settling(q, turning(model, 1.0), 0.0, 1e-12)
@@ -102,7 +102,7 @@ def test_a_cone_is_met_near_where_one_looks_and_not_where_there_is_none():
 def test_an_impact_in_a_flat_parallelogram_keeps_the_momentum_along_its_branch(more):
     """With more cranks more equations are lost at once, and only the parallel motion goes on."""
     model = parallelogram(more, angle=0.0)
-    quantities = Quantities(bc.compile(model, quick=True), np.zeros(model.nv), np.zeros(0))
+    quantities = Quantities(bc.compile(model, optimisation=0), np.zeros(model.nv), np.zeros(0))
     along, q = turning(model, 1.0), model.initial_q
     v, impact = started(quantities, q, along + np.linspace(0.0, 0.2, model.nv), 0.0)
     M = quantities.mass(q, 0.0)

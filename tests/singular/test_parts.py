@@ -22,7 +22,7 @@ from .test_reaction_taylor import KINDS
 
 def test_an_impact_keeps_the_momentum_of_what_stays_free_and_loses_the_energy_it_tells():
     model = four_bar()
-    dynamics, v = bc.compile(model, quick=True), np.array([3.0, -1.0, 2.0])
+    dynamics, v = bc.compile(model, optimisation=0), np.array([3.0, -1.0, 2.0])
     q = model.initial_q
     found = impulse(dynamics, q, v)
     M, G = dynamics.mass_matrix(q), dynamics.closure_jacobian(q)
@@ -35,7 +35,7 @@ def test_an_impact_keeps_the_momentum_of_what_stays_free_and_loses_the_energy_it
 
 def test_an_impact_of_velocities_that_fit_changes_nothing():
     model = four_bar()
-    found = impulse(bc.compile(model, quick=True), model.initial_q, model.initial_v)
+    found = impulse(bc.compile(model, optimisation=0), model.initial_q, model.initial_v)
     np.testing.assert_allclose(found.v, model.initial_v, rtol=0, atol=1e-14)
     assert abs(found.energy) < 1e-13
 
@@ -68,7 +68,7 @@ def test_drifts_are_displacements():
 @pytest.mark.parametrize("kinds", KINDS, ids=" and ".join)
 def test_free_bodies_and_joint_coordinates_are_two_ways_to_say_a_state(kinds):
     model, given = loaded(6, 4, kinds, plain=True, free_root=True)
-    dynamics, q, v = bc.compile(model, quick=True), given["q"], given["v"]
+    dynamics, q, v = bc.compile(model, optimisation=0), given["q"], given["v"]
     converter = Converter(dynamics)
     bodies = converter.bodies(q, v, given["t"])
     back = converter.coordinates(Bodies(*(x[None] for x in bodies)), q)
@@ -84,7 +84,7 @@ def test_free_bodies_and_joint_coordinates_are_two_ways_to_say_a_state(kinds):
 def test_ties_hold_in_states_of_the_mechanism_and_their_rows_are_their_derivatives(kinds):
     """Rows against differences of the errors along a motion of all bodies that tears the joints apart."""
     model, given = loaded(6, 4, kinds, plain=True, free_root=True)
-    dynamics = bc.compile(model, quick=True)
+    dynamics = bc.compile(model, optimisation=0)
     bodies = Converter(dynamics).bodies(given["q"], given["v"], given["t"])
     ties = all_ties(model, 1.0)
 
@@ -113,4 +113,4 @@ def test_quaternions_of_half_turns_are_found():
 def test_bars_without_loops_have_nothing_to_jump_onto():
     model = replace(four_bar(), closures=())
     v = np.array([1.0, 2.0, 3.0])
-    assert impulse(bc.compile(model, quick=True), model.initial_q, v).v.tolist() == v.tolist()
+    assert impulse(bc.compile(model, optimisation=0), model.initial_q, v).v.tolist() == v.tolist()

@@ -21,7 +21,7 @@ CHANGE_POINTS = {"parallelogram": lopsided, "two four-bars": two_four_bars}
 def turned(make, angle, step):
     model = make(angle)
     times = np.linspace(0, DURATION, 13)
-    return model, integrate_rattle(bc.compile(model, quick=True), start(model, v=turning(model, SPEED)), times, step)
+    return model, integrate_rattle(bc.compile(model, optimisation=0), start(model, v=turning(model, SPEED)), times, step)
 
 
 @pytest.mark.parametrize("angle", [-0.6, 0.0], ids=["from the side", "from the flat position"])
@@ -55,14 +55,14 @@ def test_passages_are_told_with_their_time_the_loop_and_what_could_have_parted()
 
 def test_a_mechanism_that_meets_no_singular_position_tells_of_none():
     model = four_bar()
-    out = integrate_rattle(bc.compile(model, quick=True), start(model), np.linspace(0, 2, 5), 2e-3)
+    out = integrate_rattle(bc.compile(model, optimisation=0), start(model), np.linspace(0, 2, 5), 2e-3)
     assert out.report.passages == [] and out.report.impacts == []
     assert out.report.energy_error < 1e-3
 
 
 def test_a_step_that_ends_exactly_in_the_flat_position_goes_on():
     model = replace(lopsided(-0.5), gravity=np.zeros(3))
-    out = integrate_rattle(bc.compile(model, quick=True), start(model, v=turning(model, 1.0)), np.linspace(0, 1, 3), 1e-2)
+    out = integrate_rattle(bc.compile(model, optimisation=0), start(model, v=turning(model, 1.0)), np.linspace(0, 1, 3), 1e-2)
     np.testing.assert_allclose(out.q[-1], [1, 1, -1], rtol=0, atol=1e-4)  # the step squared
     np.testing.assert_allclose(out.v[-1], [1, 1, -1], rtol=0, atol=1e-4)
 
@@ -70,7 +70,7 @@ def test_a_step_that_ends_exactly_in_the_flat_position_goes_on():
 def test_a_velocity_between_two_branches_jumps_onto_the_nearer_one_and_the_lost_energy_is_told():
     """The cranks have unequal speeds in the flat position; what remains is the part along the parallel branch."""
     model = replace(lopsided(0.0), gravity=np.zeros(3))
-    dynamics = bc.compile(model, quick=True)
+    dynamics = bc.compile(model, optimisation=0)
     v, along = np.array([1.0, 1.3, -1.0]), turning(model, 1.0)
     M = dynamics.mass_matrix(model.initial_q)
     expected = (v @ M @ along) / (along @ M @ along)
@@ -100,7 +100,7 @@ def test_a_velocity_between_two_branches_jumps_onto_the_nearer_one_and_the_lost_
 def test_all_joints_forces_and_prescribed_motions_are_followed_to_second_order(kinds, seed, how):
     model, given = loaded(8, seed, kinds, **how)
     assert model.driven.any() == ("driven" in how)
-    dynamics, duration = bc.compile(model, quick=True), 0.05
+    dynamics, duration = bc.compile(model, optimisation=0), 0.05
     exact, errors = exact_state(dynamics, given, duration), []
     for count in (32, 64):
         times = given["t"] + np.linspace(0, duration, 3)
@@ -114,7 +114,7 @@ def test_all_joints_forces_and_prescribed_motions_are_followed_to_second_order(k
 
 def test_a_tree_without_loops_runs_too():
     model, given = loaded(6, 3, (), driven=0.2)
-    dynamics, duration = bc.compile(model, quick=True), 0.05
+    dynamics, duration = bc.compile(model, optimisation=0), 0.05
     exact, errors = exact_state(dynamics, given, duration), []
     for count in (64, 128, 256):
         first = start(model, q=given["q"], v=given["v"], tau=given["tau"], u=given["inputs"])
@@ -126,7 +126,7 @@ def test_a_tree_without_loops_runs_too():
 def test_running_back_in_time_leads_to_the_start():
     """The method is symmetric: with its velocities reversed, the mechanism returns, to the tolerance of the iterations."""
     model = four_bar()
-    dynamics = bc.compile(model, quick=True)
+    dynamics = bc.compile(model, optimisation=0)
     out = integrate_rattle(dynamics, start(model), np.array([0.0, 0.5]), 5e-3)
     back = integrate_rattle(dynamics, start(model, q=out.q[-1], v=-out.v[-1]), np.array([0.0, 0.5]), 5e-3)
     np.testing.assert_allclose(back.q[-1], model.initial_q, rtol=0, atol=1e-11)
@@ -136,7 +136,7 @@ def test_running_back_in_time_leads_to_the_start():
 def test_redundant_rows_that_stay_so_do_not_lock_a_mechanism():
     """Bennett's linkage has one degree of freedom with four hinges in space."""
     model = bennett()
-    out = integrate_rattle(bc.compile(model, quick=True), start(model), np.linspace(0, 1, 3), 5e-3)
+    out = integrate_rattle(bc.compile(model, optimisation=0), start(model), np.linspace(0, 1, 3), 5e-3)
     assert out.problem is None
     assert np.abs(out.q[-1] - out.q[0]).max() > 0.1
     assert out.report.closure_position < 1e-12 and out.report.passages == []
@@ -147,20 +147,20 @@ def test_a_strong_damper_is_taken_implicitly():
     model = four_bar()
     stiff = Element("damper", "joint_damper", {"damping": 1e3}, joint=2)
     model = replace(model, elements=(stiff,), gravity=np.zeros(3))
-    out = integrate_rattle(bc.compile(model, quick=True), start(model), np.linspace(0, 1, 11), 0.1)
+    out = integrate_rattle(bc.compile(model, optimisation=0), start(model), np.linspace(0, 1, 11), 0.1)
     assert out.problem is None
     assert np.abs(out.v[-1]).max() < np.abs(out.v[0]).max()
 
 
 def test_a_mechanism_at_rest_in_equilibrium_stays_there():
     model = replace(four_bar(speed=0.0), gravity=np.zeros(3))
-    out = integrate_rattle(bc.compile(model, quick=True), start(model), np.linspace(0, 1, 3), 0.1)
+    out = integrate_rattle(bc.compile(model, optimisation=0), start(model), np.linspace(0, 1, 3), 0.1)
     assert out.problem is None and np.abs(out.v).max() == 0.0
 
 
 def test_the_run_says_how_far_it_is_and_counts_its_steps():
     model, told = four_bar(), []
-    out = integrate_rattle(bc.compile(model, quick=True), start(model), np.linspace(0, 0.1, 5), 1e-2, told.append)
+    out = integrate_rattle(bc.compile(model, optimisation=0), start(model), np.linspace(0, 0.1, 5), 1e-2, told.append)
     assert told == pytest.approx([0.25, 0.5, 0.75, 1.0])
     assert out.counts["steps"] == 12  # three in each interval of 25 ms
     np.testing.assert_allclose(out.times, np.linspace(0, 0.1, 5))
@@ -168,7 +168,7 @@ def test_the_run_says_how_far_it_is_and_counts_its_steps():
 
 def test_the_interval_of_the_samples_is_the_step_unless_given():
     model = four_bar()
-    assert integrate_rattle(bc.compile(model, quick=True), start(model), np.linspace(0, 0.1, 5)).counts["steps"] == 4
+    assert integrate_rattle(bc.compile(model, optimisation=0), start(model), np.linspace(0, 0.1, 5)).counts["steps"] == 4
 
 
 # Runs that end early ---------------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_a_rod_that_grows_beyond_reach_stops_the_run_and_is_named():
         "rod", "distance", -1, 1, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), motion=PrescribedMotion((Law("polynomial", (0.5, 0.3)),))
     )
     model = replace(model, closures=(rod,))
-    out = integrate_rattle(bc.compile(model, quick=True), start(model), np.linspace(0, 2, 5), 1e-2)
+    out = integrate_rattle(bc.compile(model, optimisation=0), start(model), np.linspace(0, 2, 5), 1e-2)
     assert out.problem is not None
     assert '"rod" cannot be closed at t =' in out.problem and "max_step" in out.problem
     assert out.times[-1] < 2 and len(out.times) == len(out.q) == len(out.works)
@@ -191,10 +191,10 @@ def test_forces_that_grow_with_the_velocity_faster_than_the_step_can_follow_stop
     """v = c + h/2 k/I v has no solution where h/2 k/I = 1."""
     model = two_four_bars(0.3)
     model = replace(model, closures=(), gravity=np.zeros(3))
-    inertia = float(bc.compile(model, quick=True).mass_matrix(model.initial_q)[2, 2])
+    inertia = float(bc.compile(model, optimisation=0).mass_matrix(model.initial_q)[2, 2])
     push = Element("push", "joint_damper", {"damping": -2 * inertia / 0.125}, joint=2)
     model = replace(model, elements=(push,))
-    out = integrate_rattle(bc.compile(model, quick=True), start(model, v=[0, 0, 1, 0, 0]), np.array([0.0, 0.125]))
+    out = integrate_rattle(bc.compile(model, optimisation=0), start(model, v=[0, 0, 1, 0, 0]), np.array([0.0, 0.125]))
     assert out.problem is not None and "forces that depend on velocities change too much in a step of 0.125 s" in out.problem
     assert len(out.times) == 1
 
@@ -205,6 +205,6 @@ def test_a_run_that_is_interrupted_keeps_what_it_has():
             raise KeyboardInterrupt
 
     model = four_bar()
-    out = integrate_rattle(bc.compile(model, quick=True), start(model), np.linspace(0, 1, 5), 1e-2, stop)
+    out = integrate_rattle(bc.compile(model, optimisation=0), start(model), np.linspace(0, 1, 5), 1e-2, stop)
     assert out.problem == "interrupted at t = 0.5 s"
     np.testing.assert_allclose(out.times, [0, 0.25, 0.5])

@@ -24,7 +24,7 @@ def flat_linkage(angle=-0.6):
 def test_the_double_pendulum_has_the_errors_of_the_published_update():
     """Angles after 1 s, from rest: errors of first order, as EQUATIONS 5.3 has them from another program."""
     model = double_pendulum()
-    dynamics = bc.compile(model, quick=True)
+    dynamics = bc.compile(model, optimisation=0)
     given = start(model) | {"inputs": np.zeros(0), "t": 0.0}
     exact, errors = np.cumsum(exact_state(dynamics, given, 1.0)[:2]), []
     for step in (4e-3, 2e-3, 1e-3):
@@ -40,7 +40,7 @@ def test_a_change_point_is_passed_with_an_error_of_first_order(make):
     for step in (4e-3, 2e-3, 1e-3):
         model = make(-0.6)
         out = integrate_reaction_taylor(
-            bc.compile(model, quick=True), start(model, v=turning(model, 2.0)), np.linspace(0, 0.6, 4), step
+            bc.compile(model, optimisation=0), start(model, v=turning(model, 2.0)), np.linspace(0, 0.6, 4), step
         )
         cranks = cranks_of(model)
         assert np.abs(out.q[-1, :cranks] - out.q[-1, 0]).max() < 1e-5  # positions are closed to the third power of the step
@@ -51,7 +51,7 @@ def test_a_change_point_is_passed_with_an_error_of_first_order(make):
 
 def test_without_the_projection_an_error_of_the_velocities_changes_sign_in_every_step_and_stays():
     model = flat_linkage()
-    dynamics = bc.compile(model, quick=True)
+    dynamics = bc.compile(model, optimisation=0)
     first = start(model, v=[0.0, 0.01, 0.0])
     out = integrate_reaction_taylor(dynamics, first, np.linspace(0, 10e-3, 11), 1e-3, project=False)
     rates = dynamics.closure(out.q, out.v)[1][:, :2]
@@ -63,7 +63,7 @@ def test_without_the_projection_an_error_of_the_velocities_changes_sign_in_every
 
 def test_without_the_projection_a_shorter_step_makes_the_passage_worse():
     model = flat_linkage()
-    dynamics, errors = bc.compile(model, quick=True), {}
+    dynamics, errors = bc.compile(model, optimisation=0), {}
     for project in (True, False):
         for step in (2e-3, 0.5e-3):
             first = start(model, v=turning(model, 2.0))
@@ -86,7 +86,7 @@ KINDS = [
 @pytest.mark.parametrize("kinds", KINDS, ids=" and ".join)
 def test_all_its_joints_and_all_forces_are_followed_to_first_order(kinds):
     model, given = loaded(6, 3, kinds, plain=True, free_root=kinds[0] == "distance")
-    dynamics, duration = bc.compile(model, quick=True), 0.05
+    dynamics, duration = bc.compile(model, optimisation=0), 0.05
     first = start(model, q=given["q"], v=given["v"], tau=given["tau"], u=given["inputs"])
     times = given["t"] + np.linspace(0, duration, 3)
     exact, errors = exact_state(dynamics, given, duration), []
@@ -102,7 +102,7 @@ def test_reactions_of_a_step_are_right_to_first_order(kinds):
     """Against those of the accelerations at its start: the error is c1 h + c2 h^2. Either part may be the larger at a step,
     and they may cancel; so twice the error of half the step less that of the step, in which c1 is gone, is of second order."""
     model, given = loaded(6, 3, kinds, plain=True, free_root=kinds[0] == "distance")
-    dynamics = bc.compile(model, quick=True)
+    dynamics = bc.compile(model, optimisation=0)
     first = start(model, q=given["q"], v=given["v"], tau=given["tau"], u=given["inputs"])
     a = dynamics.acceleration(**given)
     joints = dynamics.reactions(given["q"], given["v"], a, tau=given["tau"], t=given["t"], inputs=given["inputs"])
@@ -127,7 +127,7 @@ def test_momentum_of_floating_bodies_is_kept():
     v = np.array([0.3, -0.2, 0.5, 1.0, 2.0, -1.5, 3.0, 0.7])
     angular = []
     for step in (2e-3, 1e-3):
-        out = integrate_reaction_taylor(bc.compile(model, quick=True), start(model, v=v), np.linspace(0, 1, 3), step)
+        out = integrate_reaction_taylor(bc.compile(model, optimisation=0), start(model, v=v), np.linspace(0, 1, 3), step)
         assert out.report.momentum.linear < 1e-12
         angular.append(out.report.momentum.angular)
     assert angular[1] < 0.6 * angular[0] < 0.05
@@ -137,13 +137,15 @@ def test_joints_that_turn_many_times_are_counted():
     model, _ = linkage(
         "wheel", [Bar("wheel", -1, (0, 0, 0), (1, 0, 0)), Bar("arm", 0, (1, 0, 0), (2, 0, 0))], gravity=(0, 0, 0)
     )
-    out = integrate_reaction_taylor(bc.compile(model, quick=True), start(model, v=[20.0, 0.0]), np.linspace(0, 2, 3), 2e-3)
+    out = integrate_reaction_taylor(bc.compile(model, optimisation=0), start(model, v=[20.0, 0.0]), np.linspace(0, 2, 3), 2e-3)
     assert out.q[-1, 0] > 12 and np.all(np.diff(out.q[:, 0]) > 6)
 
 
 def test_a_start_with_velocities_that_break_the_loop_is_an_impact():
     model = four_bar()
-    out = integrate_reaction_taylor(bc.compile(model, quick=True), start(model, v=[1.0, 0.0, 0.0]), np.array([0.0, 0.01]), 1e-3)
+    out = integrate_reaction_taylor(
+        bc.compile(model, optimisation=0), start(model, v=[1.0, 0.0, 0.0]), np.array([0.0, 0.01]), 1e-3
+    )
     (impact,) = out.report.impacts
     assert impact.energy > 0.01 and impact.closures == ("pin1",)
 
@@ -152,7 +154,7 @@ def test_a_start_with_velocities_that_break_the_loop_is_an_impact():
 def test_a_run_that_bursts_stops_and_says_so():
     model = replace(four_bar(), gravity=np.zeros(3))
     out = integrate_reaction_taylor(
-        bc.compile(model, quick=True), start(model, v=[1e160, 0, 0]), np.array([0.0, 0.1]), 1e-2, project=False
+        bc.compile(model, optimisation=0), start(model, v=[1e160, 0, 0]), np.array([0.0, 0.1]), 1e-2, project=False
     )
     assert out.problem is not None and "no longer finite. Take shorter steps (max_step)" in out.problem
 
@@ -162,7 +164,7 @@ def test_a_run_that_bursts_stops_and_says_so():
 
 def refused(model):
     with pytest.raises(StateError) as caught:
-        integrate_reaction_taylor(bc.compile(model, quick=True), start(model), np.array([0.0, 0.1]))
+        integrate_reaction_taylor(bc.compile(model, optimisation=0), start(model), np.array([0.0, 0.1]))
     assert 'use method="rattle"' in str(caught.value)
     return str(caught.value)
 
@@ -229,7 +231,7 @@ def test_efforts_act_on_both_bodies_of_a_joint():
     model = four_bar()
     motor = replace(model, elements=(Element("motor", "joint_effort", {"value": 3.0}, joint=1),))
     times = np.array([0.0, 0.05])
-    by_tau = integrate_reaction_taylor(bc.compile(model, quick=True), start(model, tau=[0.0, 3.0, 0.0]), times, 1e-3)
-    by_element = integrate_reaction_taylor(bc.compile(motor, quick=True), start(motor), times, 1e-3)
+    by_tau = integrate_reaction_taylor(bc.compile(model, optimisation=0), start(model, tau=[0.0, 3.0, 0.0]), times, 1e-3)
+    by_element = integrate_reaction_taylor(bc.compile(motor, optimisation=0), start(motor), times, 1e-3)
     np.testing.assert_allclose(by_tau.q, by_element.q, rtol=0, atol=1e-13)
     np.testing.assert_allclose(by_tau.works[-1, -1], by_element.works[-1, 0], rtol=1e-12)

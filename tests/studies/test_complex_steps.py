@@ -117,7 +117,7 @@ def test_derivatives_are_those_of_a_complex_step(name):
     if name in SHARING:
         del kinds["axis"]  # hinges that are not parallel hold each other fast
     names = [x for of in kinds.values() for x in of]
-    dyn = bc.compile(model, design=bc.Design(model, names), quick=True)
+    dyn = bc.compile(model, design=bc.Design(model, names), optimisation=0)
     q, v = model.initial_q, model.initial_v + 0.3 * rng.normal(size=model.nv)
     found = dyn.sensitivity(q, v, inputs=inputs, t=0.3)
     chain, tolerance = Chain(dyn, q, v, inputs, 0.3), 1e-9 if model.closures else 1e-11
@@ -161,7 +161,7 @@ def test_the_adjoint_of_a_run_is_that_of_a_complex_run(name):
     options = {"step": 0.05, "max_step": 0.01, "method": "rk4", "projection": "none"}
     found = bc.sensitivity(model, names, [output], 0.05, mode="adjoint", **options)
     assert found.settings["steps"] == 5
-    dyn = bc.compile(model, design=bc.Design(model, names), quick=True)
+    dyn = bc.compile(model, design=bc.Design(model, names), optimisation=0)
     chain, dp = Chain(dyn, model.initial_q, model.initial_v), 0.1 + np.abs(found.at)
     q = run_by_rk4(chain, chain.data(dyn.plan, dp), 0.01, 5)
     place = model.q_names.index(output.partition(".")[0])
@@ -173,7 +173,7 @@ def test_the_adjoint_of_a_run_is_that_of_a_complex_run(name):
 def test_in_canonical_form_velocities_and_rates_of_momenta_have_derivatives(name, names):
     """Partial ones at the same q and p; and total ones, which the change of p adds to."""
     model = bc.load(name)
-    dyn = bc.compile(model, "canonical_momenta", design=bc.Design(model, names), quick=True)
+    dyn = bc.compile(model, "canonical_momenta", design=bc.Design(model, names), optimisation=0)
     q, p = model.initial_q, dyn.momenta(model.initial_q, model.initial_v + 0.1)
     found, chain, ones = dyn.canonical_sensitivity(q, p), Chain(dyn, q, model.initial_v), np.ones(len(names))
     exact = chain.run(hamilton(dyn), chain.data(dyn.plan, ones), p=p)

@@ -15,7 +15,7 @@ Q, V = np.array([0.3, -0.5]), np.array([1.0, 2.0])
 @pytest.fixture(scope="module")
 def dynamics():
     model = bc.load("double_pendulum")
-    return bc.compile(model, design=bc.Design(model, NAMES), quick=True)
+    return bc.compile(model, design=bc.Design(model, NAMES), optimisation=0)
 
 
 def test_other_designs_need_no_other_code(dynamics):
@@ -24,7 +24,7 @@ def test_other_designs_need_no_other_code(dynamics):
     p = design.start * np.array([[1.0] * 4, [1.2, 0.9, 1.1, 1.3], [0.8, 1.1, 1.0, 0.5]]) + [0.0, 0.01, 0.0, 0.0]
     found = dynamics.acceleration(Q, V, p=p)
     for row, values in zip(found, p, strict=True):
-        np.testing.assert_allclose(row, bc.compile(design.model(values), quick=True).acceleration(Q, V), rtol=1e-12)
+        np.testing.assert_allclose(row, bc.compile(design.model(values), optimisation=0).acceleration(Q, V), rtol=1e-12)
     np.testing.assert_allclose(dynamics.acceleration(Q, V, p=p[1]), found[1], rtol=1e-14)
 
 
@@ -49,7 +49,7 @@ def test_reactions_and_measures_have_derivatives(dynamics):
     for k in range(4):
         pair = []
         for sign in (1, -1):
-            other = bc.compile(design.model(design.start + sign * h * np.eye(4)[k]), quick=True)
+            other = bc.compile(design.model(design.start + sign * h * np.eye(4)[k]), optimisation=0)
             pair.append(other.reactions(Q, V, other.acceleration(Q, V)))
         difference = (pair[0] - pair[1]) / (2 * h)
         np.testing.assert_allclose(found.dreactions[..., k], difference, rtol=0, atol=1e-6 * np.abs(difference).max())
@@ -61,7 +61,7 @@ def test_with_a_loop_multipliers_have_derivatives_by_both_formulations():
     names = [name for name in model.parameters if name.endswith((".mass", ".stiffness"))][:3]
     design = bc.Design(model, names)
     found = [
-        bc.compile(model, formulation, design=design, quick=True).sensitivity(model.initial_q, model.initial_v)
+        bc.compile(model, formulation, design=design, optimisation=0).sensitivity(model.initial_q, model.initial_v)
         for formulation in ("coordinate_reduction", "multipliers")
     ]
     np.testing.assert_allclose(found[0].da, found[1].da, rtol=0, atol=1e-9 * np.abs(found[0].da).max())
@@ -83,7 +83,7 @@ def door():
 def test_hinges_that_share_a_load_share_what_it_changes_by(formulation):
     """Of least norm: f = m g d/(2 h), n = m g d/4 at the lower hinge. Also at another design than that of the model."""
     model = door()
-    dyn = bc.compile(model, formulation, design=bc.Design(model, ["parameters.h", "parameters.d", "leaf.mass"]), quick=True)
+    dyn = bc.compile(model, formulation, design=bc.Design(model, ["parameters.h", "parameters.d", "leaf.mass"]), optimisation=0)
     p = np.array([[2.0, 0.4, 2.0], [2.5, 0.3, 3.0]])
     found = dyn.sensitivity(model.initial_q, model.initial_v, p=p).dreactions[:, 0]
     for (h, d, m), slopes in zip(p, found, strict=True):
@@ -97,7 +97,7 @@ def test_hinges_that_share_a_load_share_what_it_changes_by(formulation):
 def test_what_takes_redundant_loops_apart_is_named():
     """Hinges that are not parallel hold each other; accelerations have derivatives all the same."""
     model = door()
-    found = bc.compile(model, design=bc.Design(model, ["leaf.mass", "upper.axis.x"]), quick=True).sensitivity([0.3], [1.0])
+    found = bc.compile(model, design=bc.Design(model, ["leaf.mass", "upper.axis.x"]), optimisation=0).sensitivity([0.3], [1.0])
     assert np.isfinite(found.da).all()
     with pytest.raises(StateError, match="a change of 'upper.axis.x' takes apart loops of 'door'"):
         _ = found.dlambda
@@ -112,7 +112,7 @@ def test_gradients_are_checked_by_a_complex_step():
 
 def test_what_cannot_be_asked_is_refused(dynamics):
     with pytest.raises(StateError, match="compiled without a design"):
-        bc.compile(bc.load("double_pendulum"), quick=True).sensitivity(Q, V)
+        bc.compile(bc.load("double_pendulum"), optimisation=0).sensitivity(Q, V)
     with pytest.raises(StateError, match=r"dq has shape \(3, 4\)"):
         dynamics.sensitivity(Q, V, dq=np.zeros((3, 4)))
     with pytest.raises(StateError, match="p has 2 designs, and there are 3 states"):

@@ -87,7 +87,7 @@ def test_a_damped_stop_that_is_moved_is_met_later(method):
     q, v, a = (
         found.q_values[:, 0],
         found.v_values[:, 0],
-        bc.compile(model, quick=True).acceleration(found.q_values, found.v_values),
+        bc.compile(model, optimisation=0).acceleration(found.q_values, found.v_values),
     )
     before, touching = found.time < 1 / 1.93, (q > 1.0) & (a[:, 0] < -1.0)
     behind = (q < 1.0) & (v < 0)
@@ -178,7 +178,7 @@ def test_a_contact_with_damping_that_is_moved_is_met_later():
     found = bc.sensitivity(model, ["parameters.wall"], duration=0.7, step=0.01, control="all")
     must_go_back(model, ["parameters.wall"], ["slide.q@end"], duration=0.5, step=0.1, method="rk4", max_step=0.0025)
     q, v = found.q_values[:, 0], found.v_values[:, 0]
-    a = bc.compile(model, quick=True).acceleration(found.q_values, found.v_values)[:, 0]
+    a = bc.compile(model, optimisation=0).acceleration(found.q_values, found.v_values)[:, 0]
     touching, behind = (q > 0.9) & (a < -1.0), (q < 0.9) & (v < 0)
     assert touching.sum() > 3 and behind.sum() > 3
     np.testing.assert_allclose(found.dv_values[touching, 0, 0], -a[touching] / 1.93, rtol=0, atol=1e-5)

@@ -38,7 +38,7 @@ def test_the_two_sides_of_every_joint_are_drawn_at_one_place(name):
 @pytest.mark.parametrize("name", ["four_bar", "quarter_car", "every_joint", "humanoid"])
 def test_joints_are_drawn_at_the_origins_of_the_bodies_they_carry(name):
     model = bc.load(name)
-    dyn = bc.compile(model, quick=True)
+    dyn = bc.compile(model, optimisation=0)
     positions, rotations = dyn.poses(model.initial_q)
     at = Placement(positions, rotations)
     places = Scene(model).places()

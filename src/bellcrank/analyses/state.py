@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 def compiled(model: Model) -> Dynamics:
     """Of a model with closed loops the multipliers: they find redundant equations anew at every state."""
-    return Dynamics(model, "multipliers" if model.closures else "auto", quick=True)
+    return Dynamics(model, "multipliers" if model.closures else "auto", optimisation=0)
 
 
 def conditions(dyn: Dynamics, tau: ArrayLike | None, inputs: ArrayLike | None, t: float) -> Conditions:

@@ -30,10 +30,10 @@ MOST = 6  # entries that are told
 def initial_assembly(model: Model) -> Assembly:
     """A model's own start, at t = 0, in arrays that cannot be written to."""
     large = min(int(model.closure_index[-1]), model.nv) > LARGE
-    dynamics = Dynamics(model, "multipliers" if large else "auto", quick=True)
+    dynamics = Dynamics(model, "multipliers" if large else "auto", optimisation=0)
     start = start_of(dynamics, None, None, None)
     if large and not _satisfied(Loops(dynamics), start):  # else the blocks need not be planned, which takes long
-        dynamics = Dynamics(model, quick=True)
+        dynamics = Dynamics(model, optimisation=0)
     found = closed(dynamics, start, 0.0)
     for array in (found.q, found.v):
         array.setflags(write=False)

@@ -78,7 +78,7 @@ def locking_axis(loops: Loops, q: Array, t: float) -> Axis | None:
 def _moves_on(loops: Loops, q: Array, t: float, axis: Axis) -> bool:
     """Whether the mechanism can move with another axis, and not for an instant only."""
     model = _with_axis(loops.model, axis)
-    changed = Loops(Dynamics(model, "multipliers", quick=True))
+    changed = Loops(Dynamics(model, "multipliers", optimisation=0))
     motions = null_space(changed.J(q, t), changed.tolerance)
     if not motions.size:
         return False

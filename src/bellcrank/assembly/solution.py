@@ -128,7 +128,7 @@ def assemble(
     """
     if weight not in ("mass", "norm"):
         raise StateError(f"weight must be 'mass' or 'norm'; it is {weight!r}")
-    dynamics = model if isinstance(model, Dynamics) else Dynamics(model, quick=True)
+    dynamics = model if isinstance(model, Dynamics) else Dynamics(model, optimisation=0)
     if tolerance is not None and not tolerance > 0:
         raise StateError(f"tolerance must be a length in m, more than zero; it is {tolerance!r}")
     return closed(dynamics, start_of(dynamics, q, v, hold), t, weight=weight, tolerance=tolerance).warned()

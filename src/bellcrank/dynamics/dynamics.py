@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import DynamicsError
+from ..errors import DynamicsError, StateError
 from ..extremes import in_our_errors
 from ..formulations import CANONICAL, Program
 from ..model import Model
@@ -35,7 +35,7 @@ def compile(
     dependents: Sequence[str] | None = None,
     fictitious: Sequence[str] | None = None,
     design: Design | None = None,
-    quick: bool = False,
+    optimisation: int = OPTIMISED,
 ) -> Dynamics:
     """Machine code for a model's dynamics.
 
@@ -52,10 +52,10 @@ def compile(
                     "acs" (with ``dependents``, names of coordinates), "gcl" (with ``fictitious``, two bodies between which
                     it puts a joint that changes nothing), or the body-by-body elimination "body"
     design          a bc.Design of the model: nothing that its parameters can change becomes a constant of the machine code
-    quick           for a few states: code is compiled when it is first asked for, in a fraction of the time, and takes two to
-                    three times as long to run
+    optimisation    of the machine code, 0 to 3: with 0, for a few states, compiling takes a fraction of the time, and running
+                    two to three times as long
     """
-    options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "quick": quick}
+    options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "optimisation": optimisation}
     options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious}
     return Dynamics(model, formulation, reference=reference, design=design, **options)
 
@@ -83,12 +83,14 @@ class Dynamics(Evaluation):
         dependents: Sequence[str] | None = None,
         fictitious: Sequence[str] | None = None,
         design: Design | None = None,
-        quick: bool = False,
+        optimisation: int = OPTIMISED,
     ):
+        if optimisation not in range(OPTIMISED + 1):
+            raise StateError(f"optimisation is {optimisation!r}: give 0 (compile fast) to {OPTIMISED} (run fast)")
         options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "variant": variant}
         options |= {"dependents": dependents, "fictitious": fictitious}
         settled = planned(model, formulation, reference=reference, design=design, **options)
-        self._compile(settled, 0 if quick else OPTIMISED)
+        self._compile(settled, optimisation)
 
     @classmethod
     def of(cls, settled: Planned, optimisation: int) -> Dynamics:

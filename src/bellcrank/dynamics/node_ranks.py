@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations.loops.condensed import conflicts, given_by
-from ..formulations.loops.node_places import closure_rows, place_all
+from ..formulations.loops.multipliers import closing, from_origin
+from ..formulations.loops.node_places import among_joints, place_all
 from ..machine.in_python import NOTHING, InPython
 from ..machine.loads import drive
 from ..machine.nodes.walk import WalkedNode
@@ -129,12 +130,13 @@ class Survey:
         errors: list[float] = [0.0]
 
         def step(node: WalkedNode) -> None:
-            places = place_all(node, still=True)
-            G, _ = closure_rows(node, places, (0.0, 0.0))
-            found.append((node, np.array(G, dtype=float).reshape(len(G), len(node.dofs))))
+            places, G = place_all(node, still=True), []
             for closure in node.closures:
-                equations = closure.view(places[closure.a], places[closure.b]).equations
-                errors.extend(abs(e.error) * scale for e, scale in zip(equations, closure.scales, strict=True))
+                view = closure.view(places[closure.a], places[closure.b])
+                for on_a, on_b, _ in closing(from_origin, (0.0, 0.0), view):
+                    G.append(among_joints(node, places, closure, on_a, on_b))
+                errors.extend(abs(e.error) * scale for e, scale in zip(view.equations, closure.scales, strict=True))
+            found.append((node, np.array(G, dtype=float).reshape(len(G), len(node.dofs))))
 
         _walk(self._all, q, t).nodes(step)
         return found, float(np.max(errors)) / self.plan.length

@@ -474,6 +474,11 @@ class Program:
     tangents: int = 0
     of_design: bool = True  # tangents are those of the data too, where a design may change them
 
+    def key(self) -> tuple[Any, ...]:
+        """All that decides which code it needs, besides the structure of the model."""
+        passes = self.scratch, self.forces, self.late, self.nodes, self.tangents, self.of_design
+        return (self.name, self.inputs, *self.outputs.items(), *passes)
+
     def differentiated(self, along: Sequence[str], tangents: int, *, of_design: bool = True) -> Program:
         """The same on dual numbers, along some of its inputs, and of the data that a design may change unless it is said."""
         given = tuple(name for name in self.inputs if name in along)

@@ -27,4 +27,4 @@ def compiled(model: Model) -> Any:
     """The model in machine code, for a few evaluations."""
     from ..dynamics import compile
 
-    return compile(model, quick=True)
+    return compile(model, optimisation=0)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -23,7 +25,7 @@ from ..plan import Plan
 from ..plan.nodes import NODE_TABLE
 from .arrays import ARRAYS, for_plan, own_data, plan_counts, width
 from .calls.bound import bound_words, result
-from .module import Facts, Module, write_module
+from .module import Facts, Module, structure_key, write_module
 from .nodes.walk import block_width
 from .tangents.lane_data import LaneDesigns, Places, lane_places
 
@@ -57,23 +59,27 @@ def obtain(key_parts: tuple[Any, ...], write: Callable[[], Module], level: int =
     return code
 
 
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Recording makes many small objects and no garbage: looking for some takes a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Code:
     entry = object_cache.fetch(name)
     if entry is None:
-        module = write()
+        with _without_collections():
+            module = write()
         entry = {"facts": vars(module.facts), "arguments": module.arguments}, jit.compile_text(module.text, level)
         object_cache.store(name, *entry)
     said, code = entry
     return Code(jit.load_object(code), Facts(**said["facts"]), said["arguments"])
-
-
-def structure_key(plan: Plan) -> tuple[Any, ...]:
-    nodes = () if plan.nodes is None else plan.nodes.key()
-    present = (*plan.has_gravity, *(bool(x) for x in plan.baumgarte))
-    shared = ("pool", "factors", "given_factors", "action_data")  # of others the signatures say what varies
-    varied = *(plan.varies("gravity", k) for k in range(3)), *(plan.varies(name) for name in shared)
-    designs = ("a design in each lane",) * plan.lane_designs
-    return (plan.signatures, present, varied, *plan.loads.key(), nodes, plan.outside_joints, *designs)
 
 
 class Kernel:

@@ -11,10 +11,7 @@ always computed in buffers of our own and copied, so that the user's arrays may 
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..formulations import Program
@@ -101,34 +98,47 @@ def assemble(kernels: list[KernelText], others: list[Text]) -> Module:
 PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Recording makes many small objects and no garbage: looking for some takes a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+def structure_key(plan: Plan) -> tuple[Any, ...]:
+    nodes = () if plan.nodes is None else plan.nodes.key()
+    present = (*plan.has_gravity, *(bool(x) for x in plan.baumgarte))
+    shared = ("pool", "factors", "given_factors", "action_data")  # of others the signatures say what varies
+    varied = *(plan.varies("gravity", k) for k in range(3)), *(plan.varies(name) for name in shared)
+    designs = ("a design in each lane",) * plan.lane_designs
+    return (plan.signatures, present, varied, *plan.loads.key(), nodes, plan.outside_joints, *designs)
+
+
+_written: dict[tuple[Any, ...], KernelText] = {}  # without their names: runs take kernels that assembly has made, say
+_MOST_WRITTEN = 10_000_000  # characters
 
 
 def write_kernel(plan: Plan, program: Program, lanes: int, name: str = "kernel") -> KernelText:
+    key = (lanes, *program.key(), *structure_key(plan))
+    kernel = _written.get(key)
+    if kernel is None:
+        kernel = _written[key] = _write_kernel(plan, program, lanes)
+        while sum(len(known.text[0]) for known in list(_written.values())) > _MOST_WRITTEN:
+            _written.pop(next(iter(_written)), None)
+    text, declarations = kernel.text
+    return replace(kernel, text=(f"define internal void @{name}{text}", declarations))
+
+
+def _write_kernel(plan: Plan, program: Program, lanes: int) -> KernelText:
     e, arguments, facts = recorded_kernel(plan, program, lanes)
     pointers = ", ".join(f"ptr noalias %{argument}" for argument in [*arguments, *program.inputs, *program.outputs])
-    text = f"define internal void @{name}(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
+    text = f"(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
     e.release()
     return KernelText((text, e.declarations), arguments, facts)
 
 
-@_without_collections()
 def recorded_kernel(
     plan: Plan, program: Program, lanes: int, *, transposable: bool = False
 ) -> tuple[LlvmExecutor, list[str], Facts]:
     """A kernel as a graph, the arrays that it takes before its inputs and outputs, and what it needs of buffers."""
     e, walk = recorded(plan, program, lanes, CellPlan(), transposable)
     if walk.visits_nodes:
-        e, walk = recorded(plan, program, lanes, learned(e.region, walk.node_messages.passes, e.wide), transposable)
+        memory = learned(e.region, walk.node_messages.passes, walk.walks, e.wide)
+        e.release()
+        e, walk = recorded(plan, program, lanes, memory, transposable)
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
     records = list(walk.node_workspaces.values())
     facts = Facts(

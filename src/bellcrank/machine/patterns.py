@@ -63,28 +63,32 @@ def constant_everywhere(
     roles: Sequence[tuple[Any, bool]],
     rehearsed: Callable[[Any, Any], Any],
     only_zeros: bool,
-) -> Pattern:
-    """Which numbers of the message are the same constant on all edges: rehearse until nothing changes.
+) -> Entries:
+    """Which numbers of the message are the same constant on all edges: rehearse until nothing changes, or all vary.
 
-    ``roles`` are signatures, and whether they start the walk. Of a body without mass a pivot may fold to zero while only
-    messages of others without mass are known, which it may never get: that counts at the end only.
+    ``roles`` are signatures, and whether they start the walk: these are rehearsed once. Of a body without mass a pivot may fold
+    to zero while only messages of others without mass are known, which it may never get: that counts at the end only.
     """
     entries: Entries = [UNSEEN] * len(leaves(like, e.tangents))
-    while True:
-        before, refused = list(entries), None
-        for signature, starts in roles:
-            if UNSEEN in before and not starts:
-                continue
-            try:
-                sent = rehearsed(signature, like if starts else _unknown(e, like, before))
-            except ZeroDivisionError as error:
-                refused = error
-                continue
-            learn(entries, leaves(sent, e.tangents), only_zeros)
-        if entries == before and refused is not None:
-            raise refused
-        if entries == before:
-            return folded(e, like, [0.0 if x is UNSEEN else x for x in entries])
+    refused: dict[Any, ZeroDivisionError] = {}
+
+    def rehearse(signature: Any, message: Any) -> None:
+        refused.pop(signature, None)
+        try:
+            learn(entries, leaves(rehearsed(signature, message), e.tangents), only_zeros)
+        except ZeroDivisionError as error:
+            refused[signature] = error
+
+    for signature in [signature for signature, starts in roles if starts]:
+        rehearse(signature, like)
+    before: Entries = []
+    while UNSEEN not in entries and entries != before and set(entries) != {VARIES}:
+        before = list(entries)
+        for signature in [signature for signature, starts in roles if not starts]:
+            rehearse(signature, _unknown(e, like, before))
+    for problem in refused.values():
+        raise problem
+    return [0.0 if x is UNSEEN else x for x in entries]
 
 
 def learn(entries: Entries, numbers: Sequence[Number], only_zeros: bool) -> None:

@@ -26,7 +26,7 @@ from .measuring import loops as measuring
 from .nodes import walk as nodes
 from .nodes.in_memory import Arena
 from .nodes.messages import make_node_messages
-from .patterns import Pattern, constant_everywhere, whole_messages
+from .patterns import Entries, Pattern, constant_everywhere, folded, whole_messages
 from .workspace import make_workspace
 
 Step = Callable[[Any, Any], Any]
@@ -57,6 +57,7 @@ class Walk:
         self.workspaces: dict[Signature, Any] = {
             signature: make_workspace(e, ("body", k), self.memory) for k, signature in enumerate(plan.signatures)
         }
+        self.walks: list[Entries] = []  # of each walk so far: which numbers of its messages vary
         self.message_width = 0
         self.visits_nodes = False
         self.dense = False  # all equations of closures at once, as the multipliers take them
@@ -202,8 +203,13 @@ class Walk:
     ) -> Pattern:
         if not self.e.folds:
             return whole_messages()
-        roles = [(s, starts(s)) for s in self.signatures if not ends(s)]
-        return constant_everywhere(self.e, like, roles, lambda s, message: self._rehearsed(step, s, message), only_zeros)
+        if self.memory.walks:
+            entries = self.memory.walks[len(self.walks)]
+        else:
+            roles = [(s, starts(s)) for s in self.signatures if not ends(s)]
+            entries = constant_everywhere(self.e, like, roles, lambda s, message: self._rehearsed(step, s, message), only_zeros)
+        self.walks.append(entries)
+        return folded(self.e, like, entries)
 
     def _rehearsed(self, step: Step, signature: Signature, incoming: Any) -> Any:
         kept = self.workspaces

@@ -56,12 +56,23 @@ class Graph:
         """Results recorded so far may not be used again (the flow of control has moved on)."""
         self.known = {}
 
-    def op(self, kind: str, *args: Number, commutes: bool = False) -> Symbol:
+    def op(self, kind: str, *args: Number) -> Symbol:
         key = (kind, *map(_key, args))
         found = self.known.get(key)
-        if found is None and commutes:
-            found = self.known.get((kind, key[2], key[1]))
         if found is None:
+            found = self.known[key] = self.number(self.record(kind, args), kind, args)
+        return found
+
+    def binary(self, kind: str, a: Number, b: Number, commutes: bool = False) -> Symbol:
+        """``op`` of two numbers: nearly all of what is recorded."""
+        x = a.ref if type(a) is Symbol else _key(a)
+        y = b.ref if type(b) is Symbol else _key(b)
+        key = (kind, x, y)
+        found = self.known.get(key)
+        if found is None and commutes:
+            found = self.known.get((kind, y, x))
+        if found is None:
+            args = (a, b)
             found = self.known[key] = self.number(self.record(kind, args), kind, args)
         return found
 
@@ -108,7 +119,7 @@ class Symbol:
             return self
         if self.minus is not None:
             return other - self.minus
-        return self.graph.op("fadd", self, other, commutes=True)
+        return self.graph.binary("fadd", self, other, commutes=True)
 
     __radd__ = __add__
 
@@ -124,7 +135,7 @@ class Symbol:
             return self
         if self.minus is not None:
             return -(self.minus + other)
-        return self.graph.op("fsub", self, other)
+        return self.graph.binary("fsub", self, other)
 
     def __rsub__(self, other: Number) -> Number:
         if not isinstance(other, _PLAIN):
@@ -133,7 +144,7 @@ class Symbol:
             return -self
         if self.minus is not None:
             return self.minus + other
-        return self.graph.op("fsub", other, self)
+        return self.graph.binary("fsub", other, self)
 
     def __mul__(self, other: Number) -> Number:
         if isinstance(other, Symbol):
@@ -149,21 +160,21 @@ class Symbol:
             return -self
         if self.minus is not None:
             return -(self.minus * other)
-        return self.graph.op("fmul", self, other, commutes=True)
+        return self.graph.binary("fmul", self, other, commutes=True)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Number) -> Number:
         if isinstance(other, _PLAIN):
-            return self * (1.0 / float(other)) if other in (1, -1, 2, 4, 0.5) else self.graph.op("fdiv", self, other)
+            return self * (1.0 / float(other)) if other in (1, -1, 2, 4, 0.5) else self.graph.binary("fdiv", self, other)
         if not isinstance(other, Symbol):
             return NotImplemented
-        return self.graph.op("fdiv", self, other)
+        return self.graph.binary("fdiv", self, other)
 
     def __rtruediv__(self, other: Number) -> Number:
         if not isinstance(other, _PLAIN):
             return NotImplemented
-        return 0.0 if other == 0 else self.graph.op("fdiv", other, self)
+        return 0.0 if other == 0 else self.graph.binary("fdiv", other, self)
 
     def __neg__(self) -> Symbol:
         if self.minus is not None:
@@ -197,10 +208,10 @@ class Symbol:
         return self.graph.op("floor", self)
 
     def minimum(self, other: Number) -> Symbol:
-        return self.graph.op("minimum", self, other, commutes=True)
+        return self.graph.binary("minimum", self, other, commutes=True)
 
     def maximum(self, other: Number) -> Symbol:
-        return self.graph.op("maximum", self, other, commutes=True)
+        return self.graph.binary("maximum", self, other, commutes=True)
 
     def __pow__(self, exponent: Number) -> Number:
         if exponent == 2:

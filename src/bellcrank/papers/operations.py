@@ -104,7 +104,7 @@ def _planned(model: Model, program: Program, style: Style, q: Array | None) -> P
     plan = make_plan(model, style)
     if not program.nodes:
         return plan
-    nodes = plan_generic_nodes(plan, Dynamics(model, "multipliers", quick=True)) if q is None else plan_nodes(plan, q, 0.0)
+    nodes = plan_generic_nodes(plan, Dynamics(model, "multipliers", optimisation=0)) if q is None else plan_nodes(plan, q, 0.0)
     return replace(plan, nodes=nodes)
 
 

@@ -46,7 +46,7 @@ def compiled(model: Model, settings: Mapping[str, Any], time: np.ndarray, q: np.
     import bellcrank
 
     options = {name: settings[name] for name in ("reference", "rank_tolerance") if settings.get(name) is not None}
-    stretches = [(0, bellcrank.compile(model, formulation=settings.get("formulation", "auto"), quick=True, **options))]
+    stretches = [(0, bellcrank.compile(model, formulation=settings.get("formulation", "auto"), optimisation=0, **options))]
     for at, to in settings.get("row_changes") or ():
         first, last = int(np.searchsorted(time, at, side="right")), stretches[-1][1]
         if first < len(time):

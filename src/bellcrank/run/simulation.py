@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..assembly import Given
 from ..defaults import TOLERANCE
 from ..dynamics.dynamics import Dynamics, Reference
+from ..dynamics.evaluation import OPTIMISED
 from ..errors import DynamicsError, Interrupted, SimulationError, StateError, warn
 from ..extremes import in_our_errors
 from ..integrate import METHODS
@@ -140,7 +141,7 @@ def simulate(
     options: dict[str, Any] = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte}
     options |= {"variant": variant, "dependents": dependents, "fictitious": fictitious, "design": design}
     with compiling():
-        dynamics = Dynamics(model, formulation, quick=method not in STIFF_METHODS, **options)
+        dynamics = Dynamics(model, formulation, optimisation=OPTIMISED if method in STIFF_METHODS else 0, **options)
     if isinstance(inputs, Loads):
         inputs.dynamics = dynamics
     given = {"q": q, "v": v, "tau": None if callable(tau) else tau, "u": None if callable(inputs) else inputs}

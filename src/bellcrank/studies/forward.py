@@ -101,7 +101,7 @@ def sensitivity(
     options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
     formulation = formulation_for(method, model, formulation, functions=False)
     with compiling():
-        dynamics = Dynamics(model, formulation, quick=True, **options)
+        dynamics = Dynamics(model, formulation, optimisation=0, **options)
     if model.stictions:
         raise StateError("friction that holds has no derivatives: use smooth friction, with a velocity instead of a stiffness")
     given = {"q": q, "v": v, "tau": tau, "u": inputs}

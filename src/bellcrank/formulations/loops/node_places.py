@@ -20,21 +20,23 @@ Rows = list[list[Number]]
 def place_all(node: Node, still: bool = False) -> list[Placed]:
     """Of the node's own bodies, then of those that other nodes lend; the base stands still but for its spin.
 
-    Where only positions matter (``still``) the base does not spin either.
+    Where only positions matter (``still``) nothing moves.
     """
     spin = ZERO if still else node.spin
     base = Placed(Matrix.identity(), ZERO, Motion(spin, ZERO), node.known_acceleration, ())
     places: list[Any] = [None] * len(node.bodies) + [node.borrowed(k) for k in range(node.borrows)]
     for k, body in enumerate(node.bodies):
         above = node.above(k)
-        places[k] = place(body, base if above < 0 else places[above])
+        places[k] = place(body, base if above < 0 else places[above], still)
         if k in node.lends:
             node.lend(k, places[k])
     return [*places, base]  # the base is the last, at -1
 
 
-def place(body: Any, parent: Placed) -> Placed:
+def place(body: Any, parent: Placed, still: bool = False) -> Placed:
     R, p = body.transform.pose(parent.R, parent.p)
+    if still:
+        return Placed(R, p, parent.V, parent.c, tuple(at_base(R, p, S) for S in body.directions))
     own, bias = at_base(R, p, body.velocity), at_base(R, p, body.bias)
     s = tuple(at_base(R, p, S) for S in body.directions)
     return Placed(R, p, parent.V + own, parent.c + _rate(parent.V, own) + bias, s)

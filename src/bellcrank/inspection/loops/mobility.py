@@ -76,7 +76,7 @@ def inspect_loops(model: Model, *, rank_tolerance: float | None = None) -> LoopR
     """None for a tree."""
     if not model.closures:
         return None
-    dyn = Dynamics(model, "multipliers", rank_tolerance=rank_tolerance, quick=True)  # nothing to plan
+    dyn = Dynamics(model, "multipliers", rank_tolerance=rank_tolerance, optimisation=0)  # nothing to plan
     q, problems = _start(dyn)
     loops = Loops(dyn)
     here = Place(loops, q)

@@ -17,6 +17,8 @@ from .graph import Cell, Operation, Region, cosine_of
 from .text import Writer
 
 POISON = "poison"
+SINCOS = frozenset(("sin", "cos"))
+INTRINSIC = frozenset(("sqrt", "fabs", "minimum", "maximum", "floor"))
 Int = Any  # a known integer, or what str() makes the name of an i64
 
 
@@ -150,15 +152,15 @@ class Emitter(Graph):
         return Symbol(self, POISON)
 
     def record(self, kind: str, args: tuple[Number, ...]) -> str:
-        if self.wide and any(type(a) is Symbol and a.wide for a in args):
+        if self.wide and any(type(a) is Symbol and a.ref.startswith(WIDE) for a in args):
             ref = self.name(wide=True)
             return ref if self.rehearsing else self.emit(f"wide {kind}", *[self.operand(a, wide=True) for a in args], ref=ref)
         if self.rehearsing:
             return self.name()
-        names = tuple([self.operand(a) for a in args])
-        if kind in ("sin", "cos"):
+        names = tuple([a.ref if type(a) is Symbol else self.operand(a) for a in args])
+        if kind in SINCOS:
             return self._sincos(kind, args, names)
-        if kind in ("sqrt", "fabs", "minimum", "maximum", "floor"):
+        if kind in INTRINSIC:
             return self.intrinsic(kind, *names)
         ref = self.name()
         self.region.parts.append(Operation(ref, kind, names))

@@ -7,7 +7,7 @@ are passes over this.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,16 +71,16 @@ def cosine_of(sine: str) -> str:
     return f"{sine}c"
 
 
-def flat(region: Region) -> Iterator[tuple[str | None, list[str], Operation | None]]:
+def flat(region: Region) -> Iterator[tuple[str | None, Sequence[str], Operation | None]]:
     """All that is done, in the order of the text: what it makes, what it is made of, and the operation, if it is one.
 
     Control flow makes what it carries, and uses what it depends on.
     """
     for part in region.parts:
         if isinstance(part, Operation):
-            yield part.ref, list(part.args), part
+            yield part.ref, part.args, part
             if part.kind == "sincos" and part.ref is not None:
-                yield cosine_of(part.ref), list(part.args), None
+                yield cosine_of(part.ref), part.args, None
         elif isinstance(part, Loop):
             yield None, [part.start, part.stop], None
             yield from flat(part.body)

@@ -26,15 +26,16 @@ class CellPlan:
     dead: frozenset[Cell] = frozenset()
     slots: dict[Cell, int] = field(default_factory=dict)  # places in the rows of nodes, and in those of what they tell
     sent: int = 1  # numbers that nodes send each other of a body
-    patterns: Sequence[Any] = ()  # of each pass: what is the same constant wherever it is sent
+    patterns: Sequence[Any] = ()  # of each pass over nodes: what is the same constant wherever it is sent
+    walks: Sequence[Any] = ()  # the same of each walk over bodies
 
 
-def learned(region: Region, patterns: Sequence[Any] = (), wide: int = 0) -> CellPlan:
+def learned(region: Region, patterns: Sequence[Any] = (), walks: Sequence[Any] = (), wide: int = 0) -> CellPlan:
     """``wide``: numbers that a cell with tangents takes."""
     dead = _dead_cells(region)
     slots = _packed(_lifetimes(region, dead), wide)
     sent = max((slot + (wide if has_tangents(cell) else 1) for cell, slot in slots.items() if cell[0] == SENT), default=1)
-    return CellPlan(dead, slots, sent, patterns)
+    return CellPlan(dead, slots, sent, patterns, walks)
 
 
 def tangent_cell(cell: Cell) -> Cell:
@@ -48,7 +49,7 @@ def has_tangents(cell: Cell) -> bool:
 
 def _dead_cells(region: Region) -> frozenset[Cell]:
     """Cells whose numbers reach nothing but other dead cells."""
-    makes: dict[str, list[str]] = {}  # of a name: those that it is made of
+    makes: dict[str, Sequence[str]] = {}  # of a name: those that it is made of
     loads: dict[str, Cell] = {}
     stores: dict[Cell, list[str]] = {}
     alive: list[str] = []
@@ -66,7 +67,7 @@ def _dead_cells(region: Region) -> frozenset[Cell]:
 
 
 def _reached(
-    waiting: list[str], makes: dict[str, list[str]], loads: dict[str, Cell], stores: dict[Cell, list[str]]
+    waiting: list[str], makes: dict[str, Sequence[str]], loads: dict[str, Cell], stores: dict[Cell, list[str]]
 ) -> set[Cell]:
     seen: set[str] = set()
     cells: set[Cell] = set()

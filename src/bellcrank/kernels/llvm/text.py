@@ -28,12 +28,18 @@ def templates(e: Emitter) -> dict[str, str]:
     return said | {"fneg": f"fneg {FLAGS} {T} $", "select": f"select {B} $, {T} $, {T} $", "not": f"xor {B} $, {ones}"}
 
 
+def as_format(text: str) -> str:
+    """With %s for each argument."""
+    return text.replace("%", "%%").replace("$", "%s")
+
+
 class Writer:
     """Lines of a function; ``label`` is that of the present block."""
 
     def __init__(self, e: Emitter):
         self.e, self.lines, self.label = e, list[str](), "entry"
-        self._said, self._labels = templates(e), 0
+        self._formats = {kind: as_format(text) for kind, text in templates(e).items()}  # of the other kinds: as they are met
+        self._labels = 0
 
     def new_label(self, hint: str) -> str:
         self._labels += 1
@@ -47,20 +53,22 @@ class Writer:
         self.lines.append(f"br label %{label}")
 
     def write(self, region: Region) -> None:
-        said, lines = self._said, self.lines
+        formats, lines = self._formats, self.lines
         for part in region.parts:
             if type(part) is not Operation:
                 self._control(part)
-            elif part.kind in said or part.kind not in elementary.FUNCTIONS:
-                text = said.get(part.kind, part.kind)
-                if part.args:
-                    pieces = text.split("$")
-                    text = "".join([x for pair in zip(pieces, part.args, strict=False) for x in pair]) + pieces[-1]
-                lines.append(text if part.ref is None else f"{part.ref} = {text}")
-                if text[-1] == ":":
-                    self.label = text[:-1]
-            else:
-                self._function(part)
+                continue
+            kind = part.kind
+            form = formats.get(kind)
+            if form is None:
+                if kind in elementary.FUNCTIONS:
+                    self._function(part)
+                    continue
+                form = formats[kind] = as_format(kind)
+            text = form % part.args
+            lines.append(text if part.ref is None else f"{part.ref} = {text}")
+            if text[-1] == ":":
+                self.label = text[:-1]
 
     def _function(self, part: Operation) -> None:
         """Elementary functions are written out in simpler operations."""

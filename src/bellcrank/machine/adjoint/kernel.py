@@ -21,8 +21,8 @@ from ...kernels.llvm.flow import each
 from ...plan import Plan
 from ..arrays import ARRAYS, OF_NODES, VARIABLE, program_arrays, width
 from ..calls.bound import Text
-from ..kernel import Code, aligned, bound_arrays, obtain, structure_key
-from ..module import KernelText, Module, assemble, recorded_kernel
+from ..kernel import Code, aligned, bound_arrays, obtain
+from ..module import KernelText, Module, assemble, recorded_kernel, structure_key
 
 Numbers = NDArray[np.float64]
 

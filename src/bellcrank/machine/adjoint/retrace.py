@@ -15,8 +15,8 @@ from ...kernels.adjoint.transpose import MARGIN
 from ...model.manifold import turning_joints
 from ...plan import Plan
 from ..arrays import width
-from ..kernel import aligned, bound_arrays, obtain, structure_key
-from ..module import Module, assemble, write_kernel
+from ..kernel import aligned, bound_arrays, obtain
+from ..module import Module, assemble, structure_key, write_kernel
 from ..steps.implicit.closed import closed_midpoint_programs
 from ..steps.implicit.kept_rows import count_of_rows, is_closed_midpoint
 from ..steps.memory import WIDE, Layout, own_buffers

@@ -6,7 +6,7 @@ by rehearsing the steps until nothing changes, and fold. What nobody needs is no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Integer
@@ -43,7 +43,7 @@ class NodeMessagesInPython:
     def __init__(self) -> None:
         self.values: dict[tuple[str, int], Any] = {}
 
-    def learn(self, rehearse: Callable[[], ZeroDivisionError | None]) -> None:
+    def learn(self, signatures: Sequence[Any], rehearse: Callable[[Any], None]) -> None:
         """Nothing folds."""
 
     def get(self, name: str, body: int) -> Any:
@@ -62,24 +62,38 @@ class NodeMessages:
             name: [UNSEEN] * len(leaves(like, walk.e.tangents)) for name, like in _ROOM.items()
         }
         self.passes: list[dict[str, list[Any]]] = []  # the patterns of each
+        self.got: dict[str, list[Any]] = {}  # what the signature that is rehearsed has read: the patterns it found
 
-    def learn(self, rehearse: Callable[[], ZeroDivisionError | None]) -> None:
+    def learn(self, signatures: Sequence[Any], rehearse: Callable[[Any], None]) -> None:
         """What a pass brings: rehearsed until nothing is new, or known from the first writing."""
         if self.walk.memory.patterns:
             self.patterns = self.walk.memory.patterns[len(self.passes)]
         else:
-            self._rehearse(rehearse)
+            self.patterns = {name: list(pattern) for name, pattern in self.patterns.items()}
+            self._rehearse(signatures, rehearse)
         self.passes.append(self.patterns)
 
-    def _rehearse(self, rehearse: Callable[[], ZeroDivisionError | None]) -> None:
-        """A division by what nobody has said yet (zero, so far) waits for the next round."""
-        before = failure = None
-        while before != self.patterns:
-            before = self.patterns
-            self.patterns = {name: list(pattern) for name, pattern in before.items()}
-            failure = rehearse()
-        if failure is not None:
-            raise failure
+    def _rehearse(self, signatures: Sequence[Any], rehearse: Callable[[Any], None]) -> None:
+        """Each signature, and again where what it gets has changed since.
+
+        A division by what nobody has said yet (zero, so far) counts at the end only.
+        """
+        got: dict[Any, dict[str, list[Any]]] = {}
+        refused: dict[Any, ZeroDivisionError] = {}
+
+        def changed(signature: Any) -> bool:
+            return any(self.patterns[name] != was for name, was in got[signature].items())
+
+        while waiting := [signature for signature in signatures if signature not in got or changed(signature)]:
+            for signature in waiting:
+                refused.pop(signature, None)
+                self.got = got[signature] = {}
+                try:
+                    rehearse(signature)
+                except ZeroDivisionError as error:
+                    refused[signature] = error
+        for problem in refused.values():
+            raise problem
 
     def _place(self, cell: Cell, body: Integer) -> Integer:
         """Where a number of a channel is, in the body's row."""
@@ -87,6 +101,8 @@ class NodeMessages:
         return body * memory.sent + (memory.slots[cell] if memory.slots else 0)
 
     def get(self, name: str, body: Integer) -> Any:
+        if self.walk.e.rehearsing:
+            self.got.setdefault(name, list(self.patterns[name]))
         numbers = [
             self._load(name, k, body) if x is VARIES else 0.0 if x is UNSEEN else x for k, x in enumerate(self.patterns[name])
         ]

@@ -295,7 +295,7 @@ class WalkedNode(CondensedForms, LinkMessages):
 def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
     e, tables, table = walk.e, walk.plan.nodes, walk.array("node_table")
     assert tables is not None
-    walk.node_messages.learn(lambda: _rehearse(walk, step))
+    walk.node_messages.learn(tables.signatures, lambda signature: _rehearse(walk, step, signature))
     e.start_pass()
 
     def one(k: Integer) -> None:
@@ -311,20 +311,14 @@ def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
     e.each(0, e.count("nodes"), one)
 
 
-def _rehearse(walk: Walk, step: Callable[[Any], None]) -> ZeroDivisionError | None:
-    """Every signature once; the division by zero that there was."""
-    assert walk.plan.nodes is not None
-    kept, failure, e = walk.node_workspaces, None, walk.e
-    for signature in walk.plan.nodes.signatures:
-        with e.rehearsal():
-            walk.node_workspaces = {s: record.copy() for s, record in kept.items()}
-            try:
-                step(WalkedNode(signature, walk, e.unknown_integer(), e.unknown_integer()))
-            except ZeroDivisionError as problem:
-                failure = problem
-            finally:
-                walk.node_workspaces = kept
-    return failure
+def _rehearse(walk: Walk, step: Callable[[Any], None], signature: NodeSignature) -> None:
+    kept, e = walk.node_workspaces, walk.e
+    with e.rehearsal():
+        walk.node_workspaces = kept | {signature: kept[signature].copy()}
+        try:
+            step(WalkedNode(signature, walk, e.unknown_integer(), e.unknown_integer()))
+        finally:
+            walk.node_workspaces = kept
 
 
 def fresh_workspaces(walk: Walk) -> dict[NodeSignature, Any]:

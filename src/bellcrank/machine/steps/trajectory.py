@@ -17,8 +17,8 @@ from ...plan import Plan
 from ...plan.loads import ELEMENT_ROW
 from ...plan.turns import turn_weights
 from ..adjoint.log import Log, LoggedAdaptive, LoggedClosed, LoggedFixed, LoggedImplicit, LoggedRadau
-from ..kernel import obtain, structure_key
-from ..module import Module
+from ..kernel import obtain
+from ..module import Module, structure_key
 from ..tangents.data import chunk_of, in_chunks
 from ..tangents.steps import with_tangents
 from .adaptive import AdaptiveStepper

@@ -24,8 +24,8 @@ from ...kernels.threads import in_pieces, thread_count
 from ...plan import Plan
 from ..arrays import ARRAYS, is_tangent, width
 from ..calls.bound import Text
-from ..kernel import bound_arrays, obtain, structure_key
-from ..module import Module, assemble, write_kernel
+from ..kernel import bound_arrays, obtain
+from ..module import Module, assemble, structure_key, write_kernel
 
 Numbers = NDArray[np.float64]
 

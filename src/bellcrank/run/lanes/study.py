@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...dynamics.dynamics import Dynamics
+from ...dynamics.evaluation import OPTIMISED
 from ...errors import StateError
 from ...integrate import METHODS, RADAU
 from ...kernels.stopwatch import compiling
@@ -49,7 +50,7 @@ class ManyRuns:
         limits: dict[str, Any],
         options: dict[str, Any],
         design: Design | None = None,
-        quick: bool = True,
+        optimisation: int = 0,
     ):
         must_be_known(method)
         self.model, self.method, self.limits, self.design = model, method, limits, design
@@ -58,20 +59,20 @@ class ManyRuns:
         if on_singular not in ("stop", "warn"):
             raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
         self.going_on = on_singular == "warn"
-        self.options, self.quick = options, quick
-        self.dynamics = self._made(quick)
+        self.options = options
+        self.dynamics = self._made(optimisation)
         self.plan = replace(self.dynamics.plan, lane_designs=design is not None)
         if method != AUTO:
             _must_run_in_lanes(self.plan, method, self.times)
         self._rooms: dict[tuple[str, int], Room] = {}
 
-    def _made(self, quick: bool) -> Dynamics:
+    def _made(self, optimisation: int) -> Dynamics:
         with compiling():
-            return Dynamics(self.model, **self.options, design=self.design, quick=quick).in_lanes()
+            return Dynamics(self.model, **self.options, design=self.design, optimisation=optimisation).in_lanes()
 
     @cached_property
     def _optimised(self) -> Dynamics:
-        return self._made(quick=False) if self.quick else self.dynamics
+        return self.dynamics if self.dynamics.optimisation == OPTIMISED else self._made(OPTIMISED)
 
     @cached_property
     def _designs(self) -> RunDesigns:

@@ -91,7 +91,7 @@ def check_gradients(
         )
     if options or duration is not None:
         raise StateError("a duration and options of sensitivity are for outputs: name some, outputs=[...]")
-    dyn = Dynamics(model, formulation, design=design, quick=True)
+    dyn = Dynamics(model, formulation, design=design, optimisation=0)
     state: dict[str, Any] = {"q": model.initial_q if q is None else q, "v": model.initial_v if v is None else v, "tau": tau}
     rows, _ = dyn.checked(state)
     found = dyn.sensitivity(**state, t=t)

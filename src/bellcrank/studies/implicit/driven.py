@@ -59,7 +59,7 @@ def driven(design: Design, **options: Any) -> tuple[Drive, Moved]:
 
 
 def _compiled(design: Design) -> Dynamics:
-    return Dynamics(design.base, "multipliers" if design.base.closures else "auto", quick=True, design=design)
+    return Dynamics(design.base, "multipliers" if design.base.closures else "auto", optimisation=0, design=design)
 
 
 def _moved(design: Design, equations: Equations, found: Drive, asked: Asked) -> Moved:

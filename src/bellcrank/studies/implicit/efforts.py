@@ -39,7 +39,7 @@ def motion_with_efforts(
     found = inverse_motion(model, motion, times, inputs=inputs, actuated=actuated)
     q, v, a = (np.ascontiguousarray(found[name].values) for name in ("q", "v", "a"))
     at = np.asarray(found["time"].values, dtype=float)
-    dynamics = Dynamics(model, "multipliers" if model.closures else "auto", quick=True, design=design)
+    dynamics = Dynamics(model, "multipliers" if model.closures else "auto", optimisation=0, design=design)
     equations = Equations(dynamics, design, at, input_values(dynamics, inputs))
     dq = np.zeros((len(at), model.nq, equations.count))
     if not model.closures:

@@ -74,7 +74,7 @@ def rest(design: Design, **options: Any) -> Rest:
 
 def differentiated(design: Design, found: Equilibrium) -> Rest:
     used = standing(design, found.t, joints=False)
-    dynamics = Dynamics(used.base, "multipliers" if used.base.closures else "auto", quick=True, design=used)
+    dynamics = Dynamics(used.base, "multipliers" if used.base.closures else "auto", optimisation=0, design=used)
     warn_of_kinks(dynamics, found.q, found.t)
     equations = Equations(dynamics, used, found.t, found.inputs)
     return _Solution(equations, found).rest

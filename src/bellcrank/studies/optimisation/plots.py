@@ -148,7 +148,7 @@ def _sampled(problem: Problem, model: Model, names: Sequence[str], points: Seque
     run = simulate(changed, span, **options)
     state = {name: run.values(name) for name in ("q", "v", "a")}
     inputs = [options.get("inputs", {}).get(name, 0.0) for name in model.inputs] or None
-    table = Dynamics(changed, quick=True).measures(**state, t=run.values("time"), inputs=inputs, names=wanted)
+    table = Dynamics(changed, optimisation=0).measures(**state, t=run.values("time"), inputs=inputs, names=wanted)
     return {"time": run.values("time")} | dict(zip(wanted, np.asarray(table).T, strict=True))
 
 
@@ -158,7 +158,7 @@ def _driven(problem: Problem, case: Case, model: Model, wanted: Sequence[str]) -
     options: dict[str, Any] = {name: getattr(case, name) for name in ("speed", "acceleration", "hold")}
     options["q"] = dict(problem.study.run.q) | dict(case.q) or None
     found = drive(model, case.coordinate, values, **options)
-    table = Dynamics(model, quick=True).measures(q=found.q, v=found.v, a=found.a, names=wanted)
+    table = Dynamics(model, optimisation=0).measures(q=found.q, v=found.v, a=found.a, names=wanted)
     return {case.coordinate or "": found.values} | dict(zip(wanted, np.asarray(table).T, strict=True))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...design import Design
+from ...dynamics.evaluation import OPTIMISED
 from ...errors import BellcrankError, SimulationError, StateError, interrupts_pass, kept_warnings
 from ...integrate import METHODS
 from ...kernels.threads import one_thread, stopping, thread_count
@@ -86,7 +87,7 @@ class Lanes:
         on_singular, method = given.get("on_singular", "stop"), given.get("method", AUTO)
         if method != AUTO and not METHODS[method].adaptive and not fixed_steps_in_lanes(task.model, task.times):
             raise NotInLanes("steps of a fixed length that would be cut")
-        self.runs = ManyRuns(task.model, duration, step, method, on_singular, limits, options, design, quick=False)
+        self.runs = ManyRuns(task.model, duration, step, method, on_singular, limits, options, design, optimisation=OPTIMISED)
         outputs = list(task.outputs.values())
         fixed = method != AUTO and not METHODS[method].adaptive
         self.when = samples_only(task.times) if fixed else moments(outputs, task.times)

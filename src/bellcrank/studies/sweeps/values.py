@@ -118,7 +118,7 @@ def units_of_outputs(model: Model, outputs: Mapping[str, Output]) -> dict[str, s
     """Units of outputs by their names; "" where one is not known."""
     measures = {name: name_of(output.of) for name, output in outputs.items() if output.of}
     names = list(dict.fromkeys(measures.values()))
-    known = dict(zip(names, measure_units(Dynamics(model, quick=True), names) if names else (), strict=True))
+    known = dict(zip(names, measure_units(Dynamics(model, optimisation=0), names) if names else (), strict=True))
     found = {}
     for name, output in outputs.items():
         unit = "s" if output.taken == "event_time" else known[measures[name]]
@@ -147,7 +147,7 @@ def _at_event(output: Output, run: Run) -> float:
     if output.taken == "event_time":
         return float(crossing.time)
     assert run.model is not None
-    dynamics = Dynamics(run.model, quick=True)
+    dynamics = Dynamics(run.model, optimisation=0)
     return float(dynamics.measures(crossing.q, crossing.v, t=crossing.time, names=[name_of(output.of)])[0])
 
 

@@ -185,7 +185,7 @@ class Workbench:
         self.playback.play.value = False
         model = self.playback.recording.scene.model
         if self._by_hand is None or self._by_hand[0].model is not model:
-            self._by_hand = Dynamics(model, quick=True), np.array(model.initial_q)
+            self._by_hand = Dynamics(model, optimisation=0), np.array(model.initial_q)
         dynamics, q = self._by_hand
         near = q.copy()
         near[model.q_names.index(name)] = value

@@ -75,7 +75,7 @@ def placed(model: Model, q: ArrayLike | Mapping[str, float] | None, t: float) ->
         state = assemble(model, q, t=t).q
     else:
         state = np.asarray(q, dtype=float)
-    return Placement(*compile(model, quick=True).poses(state, t=t))
+    return Placement(*compile(model, optimisation=0).poses(state, t=t))
 
 
 class Picture:

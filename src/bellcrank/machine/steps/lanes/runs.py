@@ -22,8 +22,8 @@ from ....kernels.threads import stopping, thread_count, workers
 from ....model.manifold import turning_joints, unit_quaternions
 from ....plan import Plan
 from ....plan.turns import turn_weights
-from ...kernel import obtain, structure_key
-from ...module import Module
+from ...kernel import obtain
+from ...module import Module, structure_key
 from ...tangents.lane_data import Places, lane_places
 from ..adaptive import GROW
 from ..cuts.corners import NEVER
