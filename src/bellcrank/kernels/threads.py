@@ -18,6 +18,7 @@ from typing import Any
 from ..errors import StateError
 
 VARIABLE = "BELLCRANK_THREADS"
+_LOOK = 0.1  # s
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _LARGEST = -1, -3, 2**25  # of mallopt; bytes
 
 
@@ -75,14 +76,25 @@ def in_pieces(task: Callable[[Iterable[tuple[int, int]]], None], count: int, tas
     if tasks == 1:
         task(pieces(0, count))
         return
-    cuts = [count * k // tasks for k in range(tasks + 1)]
-    jobs = [workers().submit(task, pieces(a, b)) for a, b in pairwise(cuts)]
+    cuts, jobs = [count * k // tasks for k in range(tasks + 1)], list[Future[None]]()
     try:
+        for first, last in pairwise(cuts):
+            jobs.append(workers().submit(task, pieces(first, last)))
         for job in jobs:
-            job.result()
+            result_of(job)
     finally:
         stop.set()
         wait(jobs)
+
+
+def result_of(job: Future[Any]) -> Any:
+    """Looked for every tenth of a second: a signal that comes just before a wait without end would not end that."""
+    while True:
+        try:
+            return job.result(timeout=_LOOK)
+        except TimeoutError:
+            if job.done():
+                return job.result()
 
 
 def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -97,7 +109,7 @@ def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
             found.set_exception(problem)
 
     threading.Thread(target=call, daemon=True, name="bellcrank").start()
-    return found.result()
+    return result_of(found)
 
 
 @contextmanager
