@@ -74,7 +74,10 @@ def draw_gallery(folder: Path) -> Iterator[Path]:
         picture.thumbnail((CELL[0] - 16, CELL[1] - 16), Image.Resampling.LANCZOS)
         left, top = k % COLUMNS * CELL[0], k // COLUMNS * CELL[1]
         sheet.paste(picture, (left + (CELL[0] - picture.width) // 2, top + (CELL[1] - picture.height) // 2))
-    sheet.save(folder / "gallery.png", optimize=True)  # 128 colours are too few for all models
+    few = sheet.quantize(
+        256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+    )  # by median cut some models lose theirs
+    few.save(folder / "gallery.png", optimize=True)
     yield folder / "gallery.png"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.segment import Segment
 
-from .errors import visible
+from .characters import visible
 
 
 class PlainConsole(Console):

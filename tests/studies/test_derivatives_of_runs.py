@@ -164,7 +164,6 @@ def test_what_cannot_be_asked_is_refused(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"formulation": "canonical_momenta", "mode": "adjoint"}, "an adjoint by implicit_midpoint and midpoint4 only"),
         ({"method": "gauss4"}, "gauss4 is for trees, and model 'four-bar' has closed loops"),
         ({"method": "rattle"}, "derivatives are integrated by auto, rk4, .*, not by 'rattle'"),
     ],

@@ -68,13 +68,13 @@ def show(found: Any, *, as_json: bool) -> None:
 
 def tell(text: str) -> None:
     """A text for people, on stdout."""
-    from ..errors import visible
+    from ..characters import visible
 
     print(visible(text))  # typer.echo writes UTF-8 to a stdout of ASCII
 
 
 def say(what: str, message: str, color: str) -> None:
     """A message for people, on stderr."""
-    from ..errors import visible
+    from ..characters import visible
 
     typer.echo(f"{typer.style(f'{what}:', fg=color, bold=True)} {visible(message)}", err=True)

@@ -22,7 +22,7 @@ EXTRAS = {  # as pyproject.toml has them
     "video": ("imageio-ffmpeg",),
     "meshes": ("trimesh", "pycollada"),
     "robots": ("mujoco", "yourdfpy", "trimesh", "pycollada"),
-    "cluster": ("dask", "distributed", "zarr"),
+    "cluster": ("dask", "distributed", "zarr", "numcodecs"),
 }
 
 

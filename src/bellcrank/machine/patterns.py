@@ -82,7 +82,7 @@ def constant_everywhere(
     for signature in [signature for signature, starts in roles if starts]:
         rehearse(signature, like)
     before: Entries = []
-    while UNSEEN not in entries and entries != before and set(entries) != {VARIES}:
+    while UNSEEN not in entries and entries != before and (refused or set(entries) != {VARIES}):
         before = list(entries)
         for signature in [signature for signature, starts in roles if not starts]:
             rehearse(signature, _unknown(e, like, before))

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BellcrankError, visible
+from ...characters import visible
+from ...errors import BellcrankError
 from .playback import Playback
 
 HINT = "Click a body or a joint to see its numbers."
