@@ -67,11 +67,15 @@ class TangentKernel:
         def sweep(pieces: Iterable[tuple[int, int]]) -> None:
             words = Words(self, given, out, chunks)
             for first, last in pieces:
-                self._sweep(words.words.ctypes.data, first, last)
+                self.sweep(words, first, last)
             self._free.append(words.bound)
 
         in_pieces(sweep, states, tasks, piece)
         return out
+
+    def sweep(self, words: Words, first: int, last: int) -> None:
+        """Of some states, in this thread."""
+        self._sweep(words.words.ctypes.data, first, last)
 
     def bound(self) -> dict[str, NDArray[Any]]:
         """Arrays of the plan and buffers for one thread: those of a call that is over, or new ones."""
