@@ -68,7 +68,10 @@ def forward(results: dict[str, Any]) -> str:
     part = next(x for x in results["parts"] if x["name"] == "trees")
     rows = part["tables"]["Forward dynamics, microseconds per state"]
     titles = {"one state": "Bellcrank, one state", "lanes": "Bellcrank, lanes", "Pinocchio": "Pinocchio", "MuJoCo": "MuJoCo"}
-    titles |= {"one state / best": "one state, times faster than the better peer", "lanes / best": "lanes, times faster than the better peer"}
+    titles |= {
+        "one state / best": "one state, times faster than the better peer",
+        "lanes / best": "lanes, times faster than the better peer",
+    }
     return table([{"": title, **{row["mechanism"]: row.get(key) for row in rows}} for key, title in titles.items()])
 
 

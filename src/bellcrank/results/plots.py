@@ -68,7 +68,7 @@ def plot_run(run: Run, path: str | Path | None = None, *, keep: bool = False) ->
     figure = NotebookFigure(figsize=(11, 2.2 * tall + 3.2 + 2.6 * (lower - 1)), layout="constrained")
     grid = figure.add_gridspec(rows + lower, 2, height_ratios=[tall] * rows + [1.15 * max(rows, 1)] * lower)
     _states(run, "q", q, _panels(figure, grid, rows, 0, len(q)))
-    _states(run, "v", v, _panels(figure, grid, rows, 1, len(v)))
+    _states(run, "v", v, _panels(figure, grid, rows, 1 if q else slice(None), len(v)))
     for k, draw in enumerate(below):
         draw(run, figure.add_subplot(grid[rows + k // 2, k % 2]))
     finish(run, figure)
@@ -111,8 +111,8 @@ def _moves(run: Run, name: str) -> bool:
         return False
 
 
-def _panels(figure: Figure, grid: GridSpec, rows: int, column: int, count: int) -> list[Axes]:
-    """Panels that share a column of the grid, in its upper rows."""
+def _panels(figure: Figure, grid: GridSpec, rows: int, column: int | slice, count: int) -> list[Axes]:
+    """Panels that share a column of the grid, or both of them, in its upper rows."""
     span = rows // count if count else 0
     panels = [figure.add_subplot(grid[i * span : (i + 1) * span, column]) for i in range(count)]
     for upper in panels[:-1]:

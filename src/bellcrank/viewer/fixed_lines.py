@@ -131,7 +131,9 @@ def _meshing(first: _Wheel, second: _Wheel, wheels: list[_Wheel], *, inside: boo
     """Those of two wheels that are not drawn yet, turned so that their teeth fit: tooth on gap, or within a ring tooth on tooth."""
     drawn, other = _known(wheels, first), _known(wheels, second)
     tooth_on = 0.0 if inside else 0.5
-    way = np.sign(np.cross(first.axis, first.toward) @ np.cross(second.axis, second.toward))  # of turning teeth where they touch
+    way = np.sign(
+        np.cross(first.axis, first.toward) @ np.cross(second.axis, second.toward)
+    )  # of turning teeth where they touch
     phase = 0.0
     if drawn is not None:
         phase = drawn.phase_at(first.toward)
