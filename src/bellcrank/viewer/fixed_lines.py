@@ -60,7 +60,7 @@ def _of_element(scene: Scene, mark: ElementMark, size: float) -> Iterator[Line]:
 
 @dataclass(frozen=True)
 class _Wheel:
-    """A toothed wheel in the design position. ``phase``: how far its teeth are turned against a tooth at ``toward``, in pitches."""
+    """A toothed wheel in the design position; ``phase`` is how far a tooth is turned from ``toward``, in pitches."""
 
     body: int
     center: Array
@@ -128,12 +128,11 @@ def _mesh(scene: Scene, closure: Closure, wheels: list[_Wheel]) -> Iterator[Line
 
 
 def _meshing(first: _Wheel, second: _Wheel, wheels: list[_Wheel], *, inside: bool) -> Iterator[_Wheel]:
-    """Those of two wheels that are not drawn yet, turned so that their teeth fit: tooth on gap, or within a ring tooth on tooth."""
+    """Those of two wheels that are not drawn yet, turned so that their teeth fit: tooth on gap, in a ring tooth on tooth."""
     drawn, other = _known(wheels, first), _known(wheels, second)
     tooth_on = 0.0 if inside else 0.5
-    way = np.sign(
-        np.cross(first.axis, first.toward) @ np.cross(second.axis, second.toward)
-    )  # of turning teeth where they touch
+    tangents = (np.cross(wheel.axis, wheel.toward) for wheel in (first, second))
+    way = float(np.sign(np.dot(*tangents)))  # whether both phases count in the same direction where the wheels touch
     phase = 0.0
     if drawn is not None:
         phase = drawn.phase_at(first.toward)
