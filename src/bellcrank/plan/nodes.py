@@ -52,11 +52,13 @@ class ClosureShape(NamedTuple):
 
 
 class FormShape(NamedTuple):
-    """Of a child in the clique tree: size of y, dofs of its parent that it shares, whether its matrices are in memory."""
+    """Of a child in the clique tree: size of y, dofs of its parent that it shares, whether its matrices are in memory, and how
+    many of its own dofs it reports too."""
 
     size: int
     shared: tuple[int, ...]
     in_memory: bool
+    own: int
 
 
 class NodeSignature(NamedTuple):
@@ -75,6 +77,7 @@ class NodeSignature(NamedTuple):
     has_parent: bool  # on another node
     forms: tuple[FormShape, ...]  # of children
     kept: int  # size of y that is reported
+    reported: int  # dofs of which it is reported how y moves them: the separator, or all if another child shares some of it
     equations: tuple[int, ...]  # of a node of a clique tree: those that are not redundant
     opens: bool  # first to report to its base on the way inward
     in_memory: bool  # its matrices are in memory
@@ -88,8 +91,13 @@ class NodeSignature(NamedTuple):
     @property
     def form_size(self) -> int:
         """Numbers that it reports to its parent: T and H (formulations.loops.condensed)."""
-        x, y, tail = self.separator, self.kept, 1 if self.on_ground else 7
+        x, y, tail = self.reported, self.kept, 1 if self.on_ground else 7
         return x * (y + 1) + (y + tail) ** 2 if self.has_parent else 0
+
+    @property
+    def agreements(self) -> int:
+        """Equations that say that two children agree."""
+        return max(0, len(self.equations) - sum(len(closure.kept) for closure in self.closures))
 
     @property
     def given_size(self) -> int:
@@ -108,6 +116,7 @@ def node_places(signature: NodeSignature) -> dict[str, int]:
         "joints": len({joint for _, _, joint in signature.dofs}),  # first degree of freedom of each
         "columns": len(BODY_COLUMNS) * len(signature.bodies),
         "link": 0 if signature.link is None else signature.link.integers,
+        "agreements": min(1, signature.agreements),  # the row of the first of them
     }
     return dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
 
@@ -126,7 +135,8 @@ class Nodes:
     redundant: bool  # redundant ones that could push, in blocks with a clique tree
     interchangeable: bool  # some of those that are not kept could be kept in the place of others
     sent: int  # numbers that nodes report to their parents, and get from there
-    width: int  # most coordinates of a node, or of a long loop: entries of the direction of an equation
+    width: int  # entries of the direction of an equation: of a node and of what its children report, or of a long loop
+    agreements: tuple[int, ...]  # of equations that say that two children agree: a node below which there are such closures
     body_sources: Ints  # rows of plan.data, of the rows of shared_bodies
     closure_sources: Ints  # rows of the closures' data, of those of shared_closures
 
@@ -191,6 +201,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
     bases = {node.base for node in nodes}
     lent = {i for node in nodes for i in node.borrowed}
     first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
+    agreements: list[int] = []
     width = widest(plan, nodes)
     kept = {k: own for i, node in enumerate(nodes) for k, own in zip(node.closures, ranks[i].kept, strict=True)}
     equations = {k: [int(plan.model.closure_index[k]) + r for r in own] for k, own in kept.items()}
@@ -205,6 +216,9 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
         freedoms = columns[list(node.joints), BODY_COLUMNS.index("v")]
         ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *closure_rows[list(node.closures)]]
         ints += [*node.children, *freedoms, *own, *links.integers(node.link, equations, width)]
+        if signature.agreements:
+            ints.append(plan.loads.closing.rows + len(agreements))
+            agreements += [i] * signature.agreements
     if fold and len(codes) > MOST_NODE_SIGNATURES:
         return make_node_tables(plan, nodes, ranks, fold=False)
     signatures = tuple(codes)
@@ -225,6 +239,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
         any(ranks[i].interchangeable for i in range(len(nodes))),
         int(given[-1]),
         width,
+        tuple(agreements),
         body_sources,
         closure_sources,
     )
@@ -232,7 +247,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
 
 def widest(plan: Plan, nodes: Sequence[BlockNode]) -> int:
     """Most coordinates of a node, or of a long loop; at least one."""
-    sizes = [len(node_dofs(plan, node)) for node in nodes]
+    sizes = [len(node_dofs(plan, node)) + sum(_own_reported(plan, nodes, nodes[c]) for c in node.children) for node in nodes]
     sizes += [sum(_nv(plan, i) for i in node.link.links) for node in nodes if node.link and node.bodies[0] == node.link.first]
     return max([1, *sizes])
 
@@ -282,6 +297,7 @@ def _signature(
         has_parent=node.parent is not None,
         forms=_images(plan, nodes, ranks, node),
         kept=ranks[index].size,
+        reported=separator_size(plan, node) + _own_reported(plan, nodes, node),
         equations=ranks[index].equations,
         opens=opens,
         in_memory=_is_wide(plan, nodes, ranks, node),
@@ -291,8 +307,23 @@ def _signature(
 
 def _images(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], node: BlockNode) -> tuple[FormShape, ...]:
     return tuple(
-        FormShape(ranks[c].size, _shared(plan, nodes[c], node), _is_wide(plan, nodes, ranks, nodes[c])) for c in node.children
+        FormShape(
+            ranks[c].size,
+            _shared(plan, nodes[c], node),
+            _is_wide(plan, nodes, ranks, nodes[c]),
+            _own_reported(plan, nodes, nodes[c]),
+        )
+        for c in node.children
     )
+
+
+def _own_reported(plan: Plan, nodes: Sequence[BlockNode], node: BlockNode) -> int:
+    """Coordinates beyond the separator that a node reports: its own, if it has to agree with another child of its parent."""
+    if node.parent is None:
+        return 0
+    separators = [set(nodes[c].joints[: nodes[c].separator]) for c in nodes[node.parent].children if nodes[c] is not node]
+    agrees = any(shared & set(node.joints[: node.separator]) for shared in separators)
+    return len(node_dofs(plan, node)) - separator_size(plan, node) if agrees else 0
 
 
 def _is_wide(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], node: BlockNode) -> bool:

@@ -166,9 +166,14 @@ class Layout:
         slopes = len(self.method.c) * len(self.method.parts) if self.method.implicit else 0
         return WIDE + self.w_start * (1 + slopes) + self.wide(self.kept_rows) * (1 + 2 * len(self.method.parts))
 
+    @property
+    def watched(self) -> int:
+        """How many rows the projection leaves for the watch: the closures' equations, and those that make nodes agree."""
+        return self.counts["watched"]
+
     @cached_property
     def row_width(self) -> int:
-        """How many entries the rows of closures have, as the projection leaves them for the watch."""
+        """How many entries these rows have."""
         return self.model.nv if self.plan.nodes is None else block_width(self.plan)
 
     @cached_property
@@ -325,6 +330,7 @@ NUMBERS: dict[str, Size] = {
     "quaternion_count": lambda s: len(s.quaternions),
     "scalar_count": lambda s: s.scalars.size // 2,
     "m": lambda s: s.plan.loads.closing.rows,
+    "watched": lambda s: s.watched,
     "row_width": lambda s: s.row_width,
     "surfaces": lambda s: len(s.surfaces.places),
     "anchors": lambda s: len(s.anchors.places),
@@ -373,7 +379,7 @@ DOUBLES: dict[str, Size] = {
     "u": lambda s: s.wide(s.model.input_width),
     "clock": lambda s: s.wide(1),
     "reals": lambda s: s.wide(len(REALS)),
-    "before": lambda s: s.wide(s.plan.loads.closing.rows * (s.row_width + 1)),
+    "before": lambda s: s.wide(s.watched * (s.row_width + 1)),
     "times": lambda s: s.samples + 1,  # and one that does not come
     "corners": lambda s: (s.corners + 1) * s.lanes,  # of each lane times at which steps end, and NEVER
     "anchor_reach": lambda s: len(s.anchors.reach) * s.lanes,
