@@ -160,8 +160,8 @@ def _selected(node: Any, F: Any, N: Any, among: Sequence[int], tail: int) -> Any
 def _note_rows(node: Node, T: Sequence[Any], found: Any) -> None:
     """Directions among the joints: E d, which does not depend on how the y of the children are turned from step to step.
 
-    Where children must agree on a joint, what their own joints do belongs to it: E d is largest where that joint is, and is
-    the same on either side of a position in which they cease to say anything about it.
+    Where two children must agree on a joint, the motion of their own joints is added: E d alone has the same sign on either side
+    of a position in which both cease to move that joint.
     """
     count, D = len(node.rows), found.directions
     ways = joints(node, T, D, range(len(node.dofs)))
