@@ -18,7 +18,7 @@ from ..formulations import Program
 from ..kernels import cache as object_cache
 from ..kernels import jit
 from ..kernels.arrays import Array
-from ..kernels.llvm.routine import CHUNK
+from ..kernels.llvm.matrices.routine import CHUNK
 from ..kernels.stopwatch import compiling
 from ..kernels.threads import in_pieces, thread_count
 from ..plan import Plan

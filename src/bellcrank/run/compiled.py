@@ -29,7 +29,7 @@ from .control import Control
 from .events import Watcher
 from .first_step import in_momenta, prepare, velocities_along
 from .loops.treatment import NO_LOOPS, Loops, doubt_long_steps
-from .stiffness import Pace, Stiff, Stiffness
+from .stiff.stiffness import Pace, Stiff, Stiffness
 from .system import Outcome, Passage, let_it_pass, stuck
 
 Array = NDArray[np.float64]

@@ -24,8 +24,8 @@ import numpy as np
 
 from ...formulations import QUANTITIES, Program
 from ...kernels.llvm.emitter import Int
-from ...kernels.llvm.factorization import write_factor, write_solve
 from ...kernels.llvm.flow import each, when
+from ...kernels.llvm.matrices.factorization import write_factor, write_solve
 from ...numbers import Number, minimum
 from ...plan import Plan
 from ..arrays import for_plan

@@ -24,7 +24,7 @@ from ...plan import Plan, make_plan
 from ..arguments import AUTO, must_be_known, must_be_positive, times_of
 from ..checks.horizon import HOPELESS, LOOK
 from ..loops.treatment import NEAREST
-from ..stiffness import MANY, Pace, Stiff, Stiffness, remedy
+from ..stiff.stiffness import MANY, Pace, Stiff, Stiffness, remedy
 from .designs import RunDesigns
 from .samples import Samples, message_of
 from .starts import First, design_starts, given_starts
