@@ -14,7 +14,7 @@ from bellcrank.dynamics.node_ranks import Survey, plan_nodes
 from bellcrank.integrate import METHODS
 from bellcrank.machine.steps.memory import SINGULAR
 from bellcrank.model import Model
-from bellcrank.plan import blocks
+from bellcrank.plan.nodes import blocks
 from bellcrank.run import simulation
 from bellcrank.run.arguments import starting_state
 from bellcrank.run.compiled import in_machine_code

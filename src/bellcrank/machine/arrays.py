@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Program
-from ..formulations.base import tangent_of
+from ..formulations.program import tangent_of
 from ..kernels.arrays import Array
 from ..plan import Plan
 from ..plan.closures import ACTION_ROW, ACTION_TABLE, ATTACHMENT_TABLE, CLOSURE_ROW, CLOSURE_TABLE, GIVEN_TABLE
 from ..plan.loads import ELEMENT_ROW, ELEMENT_TABLE, MOTION_TABLE, motion_row
 from ..plan.measuring import MEASURE_TABLE
-from ..plan.nodes import NODE_TABLE
+from ..plan.nodes.tables import NODE_TABLE
 from ..plan.plan import TABLE
 from ..plan.row_selection import least_kept, order_of_rows
 from ..plan.signature import OWN, ROW

@@ -22,7 +22,7 @@ from ..kernels.llvm.matrices.routine import CHUNK
 from ..kernels.stopwatch import compiling
 from ..kernels.threads import in_pieces, thread_count
 from ..plan import Plan
-from ..plan.nodes import NODE_TABLE
+from ..plan.nodes.tables import NODE_TABLE
 from .arrays import ARRAYS, for_plan, own_data, plan_counts, width
 from .calls.bound import bound_words, result
 from .module import Facts, Module, structure_key, write_module
