@@ -12,7 +12,7 @@ import bellcrank as bc
 from bellcrank.dynamics import planning
 from bellcrank.dynamics.node_ranks import Survey, plan_nodes
 from bellcrank.integrate import METHODS
-from bellcrank.machine.steps.memory import SINGULAR
+from bellcrank.machine.steps.declared import SINGULAR
 from bellcrank.model import Model
 from bellcrank.plan.nodes import blocks
 from bellcrank.run import simulation

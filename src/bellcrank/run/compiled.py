@@ -19,7 +19,7 @@ from ..errors import warn
 from ..integrate import RungeKutta
 from ..kernels.threads import look_for_stop
 from ..machine.adjoint.log import Log
-from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
+from ..machine.steps.declared import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
 from ..machine.steps.trajectory import Tangents, Trajectory
 from ..plan.row_selection import planned

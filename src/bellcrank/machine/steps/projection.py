@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...kernels.executor import Address, Integer
 from ...numbers import Condition, Number, maximum, minimum, select
 from ..arrays import FIELDS
-from .memory import NOT_FINITE, RUNNING, SINGULAR
+from .declared import NOT_FINITE, RUNNING, SINGULAR
 
 if TYPE_CHECKING:
     from .stepper import Stepper

@@ -22,7 +22,7 @@ from ...formulations.program import tangent_of
 from ...kernels.executor import Address, Integer
 from ...numbers import Condition, Number, Symbol, maximum
 from ..arrays import ARRAYS
-from ..steps.memory import WIDE
+from ..steps.layout import WIDE
 from .data import FEW
 
 if TYPE_CHECKING:

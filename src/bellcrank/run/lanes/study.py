@@ -16,8 +16,8 @@ from ...errors import StateError
 from ...integrate import METHODS, RADAU
 from ...kernels.stopwatch import compiling
 from ...machine.steps.cuts.known import known_surfaces, known_times
+from ...machine.steps.declared import LEFT
 from ...machine.steps.lanes.runs import PLACES, Own, Patience, Progress, Room, run_lanes
-from ...machine.steps.memory import LEFT
 from ...model import Model
 from ...model.manifold import unit_quaternions
 from ...plan import Plan, make_plan
