@@ -19,7 +19,7 @@ from ..errors import warn
 from ..integrate import RungeKutta
 from ..kernels.threads import look_for_stop
 from ..machine.adjoint.log import Log
-from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
+from ..machine.steps.declared import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
 from ..machine.steps.trajectory import Tangents, Trajectory
 from ..plan.row_selection import planned
@@ -29,7 +29,7 @@ from .control import Control
 from .events import Watcher
 from .first_step import in_momenta, prepare, velocities_along
 from .loops.treatment import NO_LOOPS, Loops, doubt_long_steps
-from .stiffness import Pace, Stiff, Stiffness
+from .stiff.stiffness import Pace, Stiff, Stiffness
 from .system import Outcome, Passage, let_it_pass, stuck
 
 Array = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Nodes of the clique tree of a block (plan.blocks), in condensed form.   EQUATIONS 3.10, "Overlapping loops"
+"""Nodes of the clique tree of a block (plan.nodes.blocks), in condensed form.   EQUATIONS 3.10, "Overlapping loops"
 
 A node shares the joints x of a separator with its parent and reports x = T (y; 1) with a quadratic form in its own
 y; at the inner node these joints are given by y. All is homogeneous, with the motion A of a base that moves at the end:
@@ -22,7 +22,7 @@ from typing import Any
 
 from ...numbers import Number
 from ...spatial import ArticulatedInertia, Force, Matrix, Symmetric, Vector
-from ..base import Node
+from ..nodes import Node
 
 
 def eliminate_condensed(node: Node, H: Any, among: Sequence[int], *, watch: bool = False, least: Number | None = None) -> None:
@@ -160,8 +160,8 @@ def _selected(node: Any, F: Any, N: Any, among: Sequence[int], tail: int) -> Any
 def _note_rows(node: Node, T: Sequence[Any], found: Any) -> None:
     """Directions among the joints: E d, which does not depend on how the y of the children are turned from step to step.
 
-    Where two children must agree on a joint, the motion of their own joints is added: E d alone has the same sign on either side
-    of a position in which both cease to move that joint.
+    Where two children must agree on a joint, the motion of their own joints is added: E d alone has the same sign on either
+    side of a position in which both cease to move that joint.
     """
     count, D = len(node.rows), found.directions
     ways = joints(node, T, D, range(len(node.dofs)))

@@ -10,20 +10,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...forces import BodyState
-from ...formulations.base import Placed
+from ...formulations.nodes import Placed
 from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.executor import Integer
 from ...numbers import Dual, Number, select
 from ...plan import Plan, Signature
 from ...plan.closures import CLOSURE_SLOTS
-from ...plan.nodes import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
+from ...plan.nodes.signatures import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
 from ...plan.signature import OWN
 from ...spatial import Force, Matrix, Motion, Vector
 from ...spatial.rank import is_redundant
 from ...spatial.vector import ZERO
 from ..at_state import ClosureView, closure_view
 from ..body import Body
-from ..closures import coupled, driven_of, factor_of, slope_of
+from ..closures.couplers import coupled, factor_of, slope_of
+from ..closures.views import driven_of
 from ..loads import data_of, state_of
 from ..workspace import make_workspace
 from .condensed import CondensedForms
