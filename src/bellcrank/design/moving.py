@@ -39,7 +39,7 @@ def moved_plan(plan: Plan, model: Model, arrays: Mapping[str, Array]) -> Plan:
     )
     frames = replace(plan.frames, rotation=of("rotation", plan.frames.rotation))
     data, gravity = of("data", plan.data), of("gravity", plan.gravity)
-    moved = replace(plan, model=model, frames=frames, data=data, gravity=gravity, loads=loads)
+    moved = plan.with_numbers(model=model, frames=frames, data=data, gravity=gravity, loads=loads)
     return _with_nodes(moved, design_data(plan, arrays))
 
 
@@ -52,4 +52,4 @@ def _with_nodes(plan: Plan, rows: Mapping[str, Array]) -> Plan:
         rows[name][0].reshape(own.shape) if name in rows else own
         for name, own in (("node_body_data", nodes.shared_bodies), ("node_closure_data", nodes.shared_closures))
     )
-    return replace(plan, nodes=replace(nodes, shared_bodies=bodies, shared_closures=closures))
+    return plan.with_numbers(nodes=replace(nodes, shared_bodies=bodies, shared_closures=closures))

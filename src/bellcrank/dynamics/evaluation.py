@@ -14,7 +14,7 @@ from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES, Program
 from ..kernels.processor import lane_count
 from ..machine.adjoint.kernel import AdjointKernel
-from ..machine.kernel import Kernel
+from ..machine.kernel import Kernel, made_once
 from ..machine.tangents.lane_data import LaneDesigns
 from ..machine.tangents.sweep import TangentKernel
 from .diagnosis import why_not_finite
@@ -71,10 +71,16 @@ class Evaluation:
         key = (program.name, lanes, program.optimisation, self.designs is not None)
         if key not in self.kernels:
             try:
-                self.kernels[key] = Kernel(replace(self.plan, lane_designs=key[3]), program, lanes)
+                self.kernels[key] = self._kernel(program, lanes)
             except ZeroDivisionError:  # a pivot that folds to zero, whatever the state
                 raise DynamicsError(why_not_finite(self.plan, {"q": self.model.neutral_q})) from None
         return self.kernels[key]
+
+    def _kernel(self, program: Program, lanes: int) -> Kernel:
+        if self.designs is not None:
+            return Kernel(replace(self.plan, lane_designs=True), program, lanes)
+        name = ("kernel", program.name, lanes, program.optimisation)
+        return made_once(self.plan, name, lambda: Kernel(self.plan, program, lanes))
 
     def in_lanes(self) -> Self:
         """The same with all batches in lanes, so that what one state gives does not depend on how many there are."""

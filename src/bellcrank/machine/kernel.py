@@ -7,9 +7,10 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,9 @@ from ..kernels.stopwatch import compiling
 from ..kernels.threads import in_pieces, thread_count
 from ..plan import Plan
 from ..plan.nodes import NODE_TABLE
-from .arrays import ARRAYS, for_plan, own_data, plan_counts, width
+from .arrays import ARRAYS, OF_NODES, for_plan, own_data, plan_counts, width
 from .calls.bound import bound_words, result
-from .module import Facts, Module, structure_key, write_module
+from .module import Facts, Module, structure_name, write_module
 from .nodes.walk import block_width
 from .tangents.lane_data import LaneDesigns, Places, lane_places
 
@@ -82,16 +83,51 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
     return Code(jit.load_object(code), Facts(**said["facts"]), said["arguments"])
 
 
+def structure(plan: Plan, program: Program) -> Plan:
+    """The plan as a program sees it: one code for programs that go by bodies, however blocks of loops are planned."""
+    if program.nodes or plan.nodes is None:
+        return plan
+    if WITHOUT_NODES not in plan.made:
+        plan.made[WITHOUT_NODES] = replace(plan, nodes=None)
+    found: Plan = plan.made[WITHOUT_NODES]
+    return found
+
+
+WITHOUT_NODES = "without nodes"
+
+
+class OnNumbers(Protocol):
+    """Machine code with what surrounds it; a copy works on another plan that differs in its numbers only."""
+
+    plan: Plan
+
+
+Made = TypeVar("Made", bound=OnNumbers)
+
+
+def made_once(plan: Plan, name: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+    """What was made for a plan, or for one that differs in its numbers only."""
+    first: Made | None = plan.made.get(name)
+    if first is None:
+        first = plan.made[name] = make()
+    if first.plan is plan:
+        return first
+    other = copy(first)
+    other.plan = plan
+    return other
+
+
 class Kernel:
     """A program on one model, for one number of lanes."""
 
     design_places: Places | None = None
+    plan: Plan
 
     def __init__(self, plan: Plan, program: Program, lanes: int):
         program = for_plan(program, plan)
-        plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)  # one code, however they are planned
         self.plan, self.program, self.lanes = plan, program, lanes
-        key = (program.name, lanes, *structure_key(plan))
+        self.structure = plan = structure(plan, program)
+        key = (program.name, lanes, structure_name(plan))
         self.code = obtain(key, lambda: write_module(plan, program, lanes), program.optimisation)
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
         if plan.lane_designs:
@@ -134,13 +170,20 @@ class Kernel:
 
     def _take(self) -> Frame:
         try:
-            return self._free.pop()
+            frame = self._free.pop()
         except IndexError:
             return Frame(self)
+        frame.bind(self)
+        return frame
 
     def bound(self) -> tuple[dict[str, Any], dict[str, int]]:
         """Arrays for one thread, and sizes."""
-        return bound_arrays(self.plan, self.code, self.lanes), {"n": self.plan.n, "nv": self.plan.model.nv}
+        plan = self.structure
+        return bound_arrays(plan, self.code, self.lanes), {"n": plan.n, "nv": plan.model.nv}
+
+    def numbers(self) -> dict[str, Numbers]:
+        """Those of the arrays of ``bound`` that are not the same for plans that share this code."""
+        return varied_numbers(self.plan, self.code)
 
     def single(self, frame: Frame | None = None) -> Callable[..., bool] | None:
         """f(inputs..., out) -> True, or False if an argument or the result is not as it should be; None if not possible.
@@ -172,6 +215,8 @@ class Frame:
     def __init__(self, kernel: Kernel):
         lanes, code = kernel.lanes, kernel.code
         self.arrays, sizes = kernel.bound()
+        self.kernel = kernel
+        self.arrays |= kernel.numbers()
         numbers = sizes | {"batch": 1, "array_type": id(np.ndarray)}
         numbers |= {"float64": id(np.dtype(np.float64)), "true": id(True), "false": id(False)}
         for name, size in kernel.widths.items():
@@ -188,6 +233,14 @@ class Frame:
 
     def set(self, word: str, value: int) -> None:
         self.words[self.place[word]] = value
+
+    def bind(self, kernel: Kernel) -> None:
+        """To a kernel of the same code, on other numbers."""
+        if kernel is not self.kernel:
+            self.kernel, numbers = kernel, kernel.numbers()
+            self.arrays |= numbers
+            for name, array in numbers.items():
+                self.set(name, array.__array_interface__["data"][0])
 
     def held_words(self) -> NDArray[np.int64]:
         """The words as an array that keeps alive what they point to, for as long as a function has it."""
@@ -234,6 +287,14 @@ def bound_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
         return aligned(size * lanes * (1 + facts.tangents if array.active else 1))
 
     return {name: bound(ARRAYS[name]) for name in code.arguments}
+
+
+def varied_numbers(plan: Plan, code: Code) -> dict[str, Numbers]:
+    """The data of a plan that a design varies, of the arrays that machine code takes."""
+    if plan.lane_designs:
+        return {}  # every lane has its own
+    given = (ARRAYS[name] for name in code.arguments if plan.varies(OF_NODES.get(name, name)))
+    return {array.name: _never_empty(np.asarray(array.fill(plan), dtype=np.float64)) for array in given if array.fill}
 
 
 def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:

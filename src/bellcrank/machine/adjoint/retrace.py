@@ -16,7 +16,7 @@ from ...model.manifold import turning_joints
 from ...plan import Plan
 from ..arrays import width
 from ..kernel import aligned, bound_arrays, obtain
-from ..module import Module, assemble, structure_key, write_kernel
+from ..module import Module, assemble, structure_name, write_kernel
 from ..steps.implicit.closed import closed_midpoint_programs
 from ..steps.implicit.kept_rows import count_of_rows, is_closed_midpoint
 from ..steps.memory import WIDE, Layout, own_buffers
@@ -64,7 +64,7 @@ class Retraced:
         self.turns = method.turns and (self.closed or not self.plain_rates)
         self.others = jacobian_programs(plan, program, self.plain_rates) if method.implicit and not self.turns else {}
         self.unit = project or not plan.model.closures
-        key = ("retrace", program.name, method.name, metric, project, *structure_key(plan))
+        key = ("retrace", program.name, method.name, metric, project, structure_name(plan))
         self.code = obtain(key, self._write)
         self.adjoints: dict[str, list[str]] = self.code.facts.adjoints
         layout = Layout(plan, self.called, method, 1, 0)
