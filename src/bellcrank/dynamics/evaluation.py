@@ -133,11 +133,11 @@ class Evaluation:
     def checked(self, given: dict[str, Any]) -> tuple[dict[str, Array], bool]:
         """Arguments as rows, one for each state; and whether a batch was given, rather than one state."""
         arrays = {name: self.array(name, x) for name, x in given.items() if x is not None}
-        lengths = {x.shape[0] for x in arrays.values() if x.ndim == 2}
+        lengths = {len(x) for x in arrays.values() if x.ndim == 2}
         if len(lengths) > 1:
             raise StateError(f"the batches differ in length: {', '.join(f'{n} {x.shape}' for n, x in arrays.items())}")
         states = next(iter(lengths), 1)
-        rows = {name: np.ascontiguousarray(np.broadcast_to(x, (states, x.shape[-1]))) for name, x in arrays.items()}
+        rows = {name: _repeated(name, x if x.ndim == 2 else x[None], states, x.shape[-1]) for name, x in arrays.items()}
         zeros = {name: np.zeros((states, len(self._names(name)))) for name, x in given.items() if x is None}
         return rows | zeros, bool(lengths)
 
@@ -206,6 +206,10 @@ class Evaluation:
 
 
 def _repeated(name: str, x: Array, states: int, size: int, listed: str = "") -> Array:
+    if x.shape == (states, size):
+        return np.ascontiguousarray(x)
+    if not x.ndim:
+        return np.full((states, size), x)
     try:
         return np.ascontiguousarray(np.broadcast_to(x, (states, size)))
     except ValueError:

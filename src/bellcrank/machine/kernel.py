@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, Protocol, TypeVar
+from itertools import accumulate
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -265,28 +266,54 @@ class _HeldWords(np.ndarray[Any, np.dtype[np.int64]]):
 
 def bound_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     """Tables and data of the plan and buffers for one thread, of the arrays that the kernels take."""
-    counts, facts = plan_counts(plan), code.facts
-    node_table, node_work = _with_memory(plan, facts)
-    counts |= {"work_row": facts.work_row, "message_row": facts.message_row, "node_work": node_work + CHUNK}
-    counts |= {"left_row": counts["nv"] if facts.dense else block_width(plan), "lower_rows": facts.dense * counts["rows"]}
-    counts |= {"scratch": facts.scratch + CHUNK, "forms": counts["forms"] + CHUNK, "node_messages": facts.sent * plan.n}
+    name = ("arrays", code, lanes)
+    if name not in plan.made:
+        plan.made[name] = Sizes.of(plan, code, lanes)
+    sizes: Sizes = plan.made[name]
+    found = sizes.tables | carved(sizes.doubles)
+    found |= {name: np.zeros(size, dtype=np.int64) for name, size in sizes.integers.items()}
+    for array in sizes.data:
+        given = array.fill(plan)  # type: ignore[misc]
+        found[array.name] = _side_by_side(given, lanes) if array.own else _filled(given, array)
+    return found
 
-    own = own_data(plan)
 
-    def bound(array: Array) -> NDArray[Any]:
-        if array.fill is not None:
-            given = node_table if array.name == "node_table" else array.fill(plan)
-            if array.name in own:
-                return _side_by_side(given, lanes)
-            return _never_empty(np.asarray(given, dtype=np.int64 if array.integers else np.float64))
-        size = max(1, array.size(counts))
-        if array.integers:
-            return np.zeros(size, dtype=np.int64)
-        if array.kind == "tangent":
-            return aligned(size * facts.tangents)
-        return aligned(size * lanes * (1 + facts.tangents if array.active else 1))
+class Sizes(NamedTuple):
+    """Arrays that machine code takes, as far as they do not depend on the numbers of a plan."""
 
-    return {name: bound(ARRAYS[name]) for name in code.arguments}
+    tables: dict[str, Any]
+    data: list[Array]
+    doubles: dict[str, int]
+    integers: dict[str, int]
+
+    @classmethod
+    def of(cls, plan: Plan, code: Code, lanes: int) -> Sizes:
+        counts, facts = plan_counts(plan), code.facts
+        node_table, node_work = _with_memory(plan, facts)
+        counts |= {"work_row": facts.work_row, "message_row": facts.message_row, "node_work": node_work + CHUNK}
+        counts |= {"left_row": counts["nv"] if facts.dense else block_width(plan), "lower_rows": facts.dense * counts["rows"]}
+        counts |= {"scratch": facts.scratch + CHUNK, "forms": counts["forms"] + CHUNK, "node_messages": facts.sent * plan.n}
+        own, found = own_data(plan), cls({}, [], {}, {})
+        for array in (ARRAYS[name] for name in code.arguments):
+            size = max(1, array.size(counts)) if array.fill is None else 0
+            if array.fill is not None and array.integers:
+                found.tables[array.name] = _filled(node_table if array.name == "node_table" else array.fill(plan), array)
+            elif array.fill is not None:
+                found.data.append(replace(array, own=array.name in own))
+            elif array.integers:
+                found.integers[array.name] = size
+            elif array.kind == "tangent":
+                found.doubles[array.name] = size * facts.tangents
+            else:
+                found.doubles[array.name] = size * lanes * (1 + facts.tangents if array.active else 1)
+        return found
+
+
+def carved(sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Arrays of zeros by their names, each on a boundary of 64 bytes, out of one piece of memory."""
+    starts = [0, *accumulate((size + 7) & ~7 for size in sizes.values())]
+    block = aligned(starts[-1])
+    return {name: block[start : start + size] for (name, size), start in zip(sizes.items(), starts, strict=False)}
 
 
 def varied_numbers(plan: Plan, code: Code) -> dict[str, Numbers]:
@@ -294,7 +321,7 @@ def varied_numbers(plan: Plan, code: Code) -> dict[str, Numbers]:
     if plan.lane_designs:
         return {}  # every lane has its own
     given = (ARRAYS[name] for name in code.arguments if plan.varies(OF_NODES.get(name, name)))
-    return {array.name: _never_empty(np.asarray(array.fill(plan), dtype=np.float64)) for array in given if array.fill}
+    return {array.name: _filled(array.fill(plan), array) for array in given if array.fill}
 
 
 def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:
@@ -317,7 +344,9 @@ def _side_by_side(given: Any, lanes: int) -> Numbers:
     return rows
 
 
-def _never_empty(array: NDArray[Any]) -> NDArray[Any]:
+def _filled(given: Any, declared: Array) -> NDArray[Any]:
+    """As machine code reads it, and never empty."""
+    array = np.asarray(given, dtype=np.int64 if declared.integers else np.float64)
     return np.ascontiguousarray(array) if array.size else np.zeros(1, dtype=array.dtype)
 
 

@@ -28,7 +28,7 @@ from ...model import Model
 from ...model.manifold import scalar_coordinates, turning_joints
 from ...plan import Plan
 from ..arrays import ARRAYS, OF_NODES, VARIABLE, own_data, plan_counts, width
-from ..kernel import Code, aligned, bound_arrays
+from ..kernel import Code, aligned, bound_arrays, carved
 from ..nodes.walk import block_width
 from .cuts.corners import NEVER, just_after, just_before
 from .cuts.known import Anchors, Surfaces, known_anchors, known_surfaces
@@ -276,6 +276,16 @@ class Layout:
         return count if self.method.implicit and self.lanes > 1 else 0
 
     @cached_property
+    def doubles(self) -> dict[str, int]:
+        """Sizes of the arrays of doubles, and of buffers for what kernels give."""
+        found = {name: max(self.vector, size(self)) for name, size in DOUBLES.items()}
+        for program in self.called.values():
+            for name in program.outputs:
+                size = self.vector * max(1, width(self.plan, program, name)) * (1 + program.tangents)
+                found[f"buffer:{name}"] = max(size, found.get(f"buffer:{name}", 0))
+        return found
+
+    @cached_property
     def places(self) -> dict[str, int]:
         """Where the words of ``bound`` are."""
         return {word: k for k, word in enumerate(words(self.called))}
@@ -445,15 +455,9 @@ class Memory:
         """``data``: tangents of data, (1, chunks, size, tangents of a chunk), by the names of machine.arrays."""
         plan = layout.plan
         self.layout, self.code = layout, code
-        self.arrays = self._arrays_of_kernels()
-        self.arrays |= {name: aligned(max(layout.vector, size(layout))) for name, size in DOUBLES.items()}
+        self.arrays = self._arrays_of_kernels() | carved(layout.doubles)
         self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
         self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
-        for program in layout.called.values():
-            for name in program.outputs:
-                size = layout.vector * max(1, width(plan, program, name)) * (1 + program.tangents)
-                if size > self.arrays.get(f"buffer:{name}", np.zeros(0)).size:
-                    self.arrays[f"buffer:{name}"] = aligned(size)
         if layout.number is not np.float64:
             self.arrays = {name: x if x.dtype == np.int64 else x.astype(layout.number) for name, x in self.arrays.items()}
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
