@@ -25,7 +25,7 @@ from ..model.parameters.recording import Recording, record
 from ..model.parameters.unit_table import units_of
 from ..model.parameters.written import Written
 from ..model.spec.problems import names as listed
-from ..numbers.variable import varied
+from ..numbers.variable import COMPARING, varied
 from .assembling import NearStarts
 from .lane_starts import LaneStarts
 from .moving import moved_plan
@@ -75,7 +75,7 @@ class Design:
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what is found again when it is asked for."""
-        found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks")
+        found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks", "_simulated")
         return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}, "planned": {}}
 
     # --- what follows from p
@@ -223,7 +223,7 @@ class Design:
         """The same parameters, of a model that differs in what no parameter changes the structure of; ``recorded``: the same
         over variables of this design."""
         other = copy(self)
-        for name in ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks"):
+        for name in ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks", "_simulated"):
             vars(other).pop(name, None)
         other.base, other.recording, other._plans, other.origin = base, replace(self.recording, model=recorded), {}, None
         return other
@@ -234,10 +234,9 @@ class Design:
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
+        outputs, idle, compares = (self.origin or self)._simulated
         tape = self.recording.tape
-        outputs = [x for name, x in self._remaking.variables if name not in UNSIMULATED]
-        idle = [name for name, used in zip(self.names, tape.depends_on(outputs), strict=True) if not used]
-        sharp = [self.names[k] for k in tape.kinks(outputs, self.start.tolist())]
+        sharp = [self.names[k] for k in tape.kinks(outputs, self.start.tolist())] if compares else []
         found = [f'"{name}" changes nothing that is simulated: every derivative by it is zero.' for name in idle]
         if sharp:
             found.append(
@@ -245,6 +244,14 @@ class Design:
                 "has a kink or a jump there, and its derivative is that of one side."
             )
         return tuple(found)
+
+    @cached_property
+    def _simulated(self) -> tuple[list[Any], list[str], bool]:
+        """Numbers that matter to a run, parameters that change none of them, and whether any follows from a comparison."""
+        tape = self.recording.tape
+        outputs = [x for name, x in self._remaking.variables if name not in UNSIMULATED]
+        idle = [name for name, used in zip(self.names, tape.depends_on(outputs), strict=True) if not used]
+        return outputs, idle, any(tape.steps[k][0] in COMPARING for k in tape.needed(outputs))
 
     # --- inside
 

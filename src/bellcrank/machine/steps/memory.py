@@ -278,6 +278,18 @@ class Layout:
     @cached_property
     def doubles(self) -> dict[str, int]:
         """Sizes of the arrays of doubles, and of buffers for what kernels give."""
+        return self._made("doubles", self._doubles) | {name: max(self.vector, DOUBLES[name](self)) for name in OF_SAMPLES}
+
+    def _made(self, name: str, make: Callable[[], Any]) -> Any:
+        """What depends neither on the numbers of the plan nor on the samples; made once."""
+        numbers = len(self.surfaces.limits), self.gates.shape, len(self.anchors.places)
+        sizes = self.lanes, self.parameters, self.log, self.neighbours, *numbers
+        key = ("layout", name, self.method.name, *(program.name for program in self.called.values()), *sizes)
+        if key not in self.plan.made:
+            self.plan.made[key] = make()
+        return self.plan.made[key]
+
+    def _doubles(self) -> dict[str, int]:
         found = {name: max(self.vector, size(self)) for name, size in DOUBLES.items()}
         for program in self.called.values():
             for name in program.outputs:
@@ -286,13 +298,21 @@ class Layout:
         return found
 
     @cached_property
+    def integers(self) -> dict[str, int]:
+        """Sizes of the arrays of integers."""
+        found: dict[str, int] = self._made("integers", lambda: {name: max(1, size(self)) for name, size in INTEGERS.items()})
+        return found
+
+    @cached_property
     def places(self) -> dict[str, int]:
         """Where the words of ``bound`` are."""
-        return {word: k for k, word in enumerate(words(self.called))}
+        found: dict[str, int] = self._made("places", lambda: {word: k for k, word in enumerate(words(self.called))})
+        return found
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        return {name: size(self) for name, size in NUMBERS.items()}
+        found: dict[str, int] = self._made("numbers", lambda: {name: size(self) for name, size in NUMBERS.items()})
+        return found
 
 
 Size = Callable[[Layout], int]
@@ -419,6 +439,7 @@ DOUBLES["pushes_along"] = lambda s: s.kept_rows * s.tangent_chunks * s.tangents 
 DOUBLES["rows_along"] = lambda s: s.model.nv * s.tangent_chunks * s.tangents if s.closed_midpoint else 0
 DOUBLES |= dict.fromkeys(("parts", "parts_before"), lambda s: len(s.method.parts))  # of a step that is composed
 DOUBLES |= {name: partial(_of_rows, size) for name, size in ARRAY_SIZES.items()}
+OF_SAMPLES = ("times", "corners", "out")  # sizes that depend on how many there are
 INTEGERS: dict[str, Size] = {
     "kept_rows": lambda s: s.kept_rows,
     "counts": lambda s: len(COUNTS),
@@ -456,7 +477,7 @@ class Memory:
         plan = layout.plan
         self.layout, self.code = layout, code
         self.arrays = self._arrays_of_kernels() | carved(layout.doubles)
-        self.arrays |= {name: np.zeros(max(1, size(layout)), dtype=np.int64) for name, size in INTEGERS.items()}
+        self.arrays |= {name: np.zeros(size, dtype=np.int64) for name, size in layout.integers.items()}
         self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
         if layout.number is not np.float64:
             self.arrays = {name: x if x.dtype == np.int64 else x.astype(layout.number) for name, x in self.arrays.items()}
