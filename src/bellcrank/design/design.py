@@ -25,11 +25,12 @@ from ..model.parameters.recording import Recording, record
 from ..model.parameters.unit_table import units_of
 from ..model.parameters.written import Written
 from ..model.spec.problems import names as listed
-from ..numbers.variable import COMPARING, varied
+from ..numbers.variable import varied
 from .assembling import NearStarts
 from .lane_starts import LaneStarts
 from .moving import moved_plan
 from .plan_arrays import PlanArrays
+from .recorded_map import RecordedMap
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -234,9 +235,9 @@ class Design:
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        outputs, idle, compares = (self.origin or self)._simulated
-        tape = self.recording.tape
-        sharp = [self.names[k] for k in tape.kinks(outputs, self.start.tolist())] if compares else []
+        outputs, idle, compared = (self.origin or self)._simulated
+        looked_at = self.origin is None or equal_about(compared, self.start)
+        sharp = [self.names[k] for k in self.recording.tape.kinks(outputs, self.start.tolist())] if looked_at else []
         found = [f'"{name}" changes nothing that is simulated: every derivative by it is zero.' for name in idle]
         if sharp:
             found.append(
@@ -246,12 +247,12 @@ class Design:
         return tuple(found)
 
     @cached_property
-    def _simulated(self) -> tuple[list[Any], list[str], bool]:
-        """Numbers that matter to a run, parameters that change none of them, and whether any follows from a comparison."""
+    def _simulated(self) -> tuple[list[Any], list[str], RecordedMap]:
+        """Numbers that matter to a run, parameters that change none of them, and pairs of numbers that they compare."""
         tape = self.recording.tape
         outputs = [x for name, x in self._remaking.variables if name not in UNSIMULATED]
         idle = [name for name, used in zip(self.names, tape.depends_on(outputs), strict=True) if not used]
-        return outputs, idle, any(tape.steps[k][0] in COMPARING for k in tape.needed(outputs))
+        return outputs, idle, RecordedMap(tape, [x for pair in tape.compared(outputs) for x in pair])
 
     # --- inside
 
@@ -324,5 +325,13 @@ class Design:
         return planned(self.base, design=self).plan
 
 
+def equal_about(pairs: RecordedMap, p: Array) -> bool:
+    """Whether a design may have made the two numbers of one of the pairs equal, but for rounding."""
+    found, finite = pairs.values(p)
+    a, b = found[::2], found[1::2]
+    return not finite or bool((np.abs(a - b) <= ROUNDING * (np.abs(a) + np.abs(b))).any())
+
+
+ROUNDING = 1e-9
 DOUBLE = np.dtype(np.float64)
 UNSIMULATED = ("duration", "step", "limits", "name")

@@ -270,7 +270,7 @@ def bound_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
     if name not in plan.made:
         plan.made[name] = Sizes.of(plan, code, lanes)
     sizes: Sizes = plan.made[name]
-    found = sizes.tables | carved(sizes.doubles)
+    found = sizes.tables | carved(sizes.doubles)[0]
     found |= {name: np.zeros(size, dtype=np.int64) for name, size in sizes.integers.items()}
     for array in sizes.data:
         given = array.fill(plan)  # type: ignore[misc]
@@ -309,11 +309,12 @@ class Sizes(NamedTuple):
         return found
 
 
-def carved(sizes: Mapping[str, int]) -> dict[str, Any]:
-    """Arrays of zeros by their names, each on a boundary of 64 bytes, out of one piece of memory."""
+def carved(sizes: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, int]]:
+    """Arrays of zeros by their names, each on a boundary of 64 bytes, out of one piece of memory; and their addresses."""
     starts = [0, *accumulate((size + 7) & ~7 for size in sizes.values())]
     block = aligned(starts[-1])
-    return {name: block[start : start + size] for (name, size), start in zip(sizes.items(), starts, strict=False)}
+    first, places = block.ctypes.data, list(zip(sizes.items(), starts, strict=False))
+    return {name: block[at : at + size] for (name, size), at in places}, {name: first + 8 * at for (name, _), at in places}
 
 
 def varied_numbers(plan: Plan, code: Code) -> dict[str, Numbers]:

@@ -476,7 +476,8 @@ class Memory:
         """``data``: tangents of data, (1, chunks, size, tangents of a chunk), by the names of machine.arrays."""
         plan = layout.plan
         self.layout, self.code = layout, code
-        self.arrays = self._arrays_of_kernels() | carved(layout.doubles)
+        own, addresses = carved(layout.doubles)
+        self.arrays = self._arrays_of_kernels() | own
         self.arrays |= {name: np.zeros(size, dtype=np.int64) for name, size in layout.integers.items()}
         self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
         if layout.number is not np.float64:
@@ -509,7 +510,9 @@ class Memory:
         }
         for name, value in values.items():
             self.lane(name)[:] = value
-        addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
+        for name, array in self.arrays.items():
+            if array is not own.get(name):
+                addresses[name] = array.__array_interface__["data"][0]  # as array.ctypes.data
         words_known = layout.numbers | addresses
         self.words = np.array([words_known.get(word, 0) for word in layout.places], dtype=np.int64)
         self._advance: Any = self._bound()
