@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..machine.tangents.data import design_data
 from ..model import Model
 from ..plan import Plan
-from ..plan.nodes import Nodes
+from ..plan.nodes.tables import Nodes
 
 Array = NDArray[np.float64]
 
