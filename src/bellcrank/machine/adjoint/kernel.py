@@ -22,7 +22,8 @@ from ...kernels.llvm.flow import each
 from ...plan import Plan
 from ..arrays import ARRAYS, OF_NODES, VARIABLE, program_arrays, width
 from ..calls.bound import Text
-from ..kernel import Code, aligned, bound_arrays, obtain, structure, varied_numbers
+from ..calls.memory import aligned, bound_arrays, varied_numbers
+from ..kernel import Code, obtain, structure
 from ..module import KernelText, Module, assemble, recorded_kernel, structure_name
 
 Numbers = NDArray[np.float64]

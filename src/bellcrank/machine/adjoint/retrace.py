@@ -14,7 +14,8 @@ from ...integrate import RungeKutta
 from ...kernels.adjoint.transpose import MARGIN
 from ...plan import Plan
 from ..arrays import width
-from ..kernel import aligned, bound_arrays, obtain
+from ..calls.memory import aligned, bound_arrays
+from ..kernel import obtain
 from ..module import Module, assemble, structure_name, write_kernel
 from ..steps.declared import own_buffers
 from ..steps.implicit.closed import closed_midpoint_programs

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import own_data, width
-from ..kernel import Code, aligned, bound_arrays, carved
+from ..calls.memory import aligned, bound_arrays, carved
+from ..kernel import Code
 from .cuts.corners import NEVER, just_after, just_before
 from .declared import COUNTS, FIRST, NUMBERS, REALS, RUN_ARRAYS, own_buffers, words
 from .layout import Layout

@@ -11,7 +11,7 @@ from ...formulations.program import tangent_of
 from ...plan import Plan
 from ...plan.signature import OWN
 from ..arrays import ARRAYS, OF_NODES, VARIABLE, plan_counts
-from ..kernel import aligned
+from ..calls.memory import aligned
 
 Numbers = NDArray[np.float64]
 

@@ -23,7 +23,8 @@ from ...kernels.threads import in_pieces, thread_count
 from ...plan import Plan
 from ..arrays import ARRAYS, is_tangent, width
 from ..calls.bound import Text
-from ..kernel import bound_arrays, obtain, structure, varied_numbers
+from ..calls.memory import bound_arrays, varied_numbers
+from ..kernel import obtain, structure
 from ..module import Module, assemble, structure_name, write_kernel
 
 Numbers = NDArray[np.float64]
