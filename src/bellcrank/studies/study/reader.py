@@ -25,11 +25,10 @@ from ...model.spec.fields import Number, fields_of
 from ...model.spec.items import Where
 from ...model.spec.problems import Problems
 from .checks import check_study
+from .given import SIGNS
 from .shipped import study_path
 from .spec import Case, Constraint, Cost, Fit, RunOptions, Search, Study, Sweep, Watched
 from .variations import DISTRIBUTIONS, Bounds, Listed, Spaced, Variation
-
-SIGNS = {"zero or more": lambda x: x >= 0, "more than zero": lambda x: x > 0}
 
 
 def load_study(source: str | PathLike[str]) -> Study:
