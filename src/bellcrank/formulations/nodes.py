@@ -169,6 +169,8 @@ class Node(Protocol):
     separator: int  # the first of the coordinates, shared with the parent
     shared: Sequence[Sequence[int]]  # coordinates that each of the children shares
     form_sizes: Sequence[int]  # of their y
+    form_rows: Sequence[int]  # coordinates of which they report how y moves them: shared ones, then perhaps their own
+    reported: int  # the same of ours
     equations: Sequence[int]  # of the closures, then of condensed forms that must agree: those that are not redundant
     kept_unknowns: int  # size of our y
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..dynamics.diagnosis import table_that_ended
 from ..dynamics.dynamics import Dynamics
-from ..dynamics.singular_positions import closure_of_row, nearest_singularity
+from ..dynamics.singular_positions import closure_of_row, closures_of_node, nearest_singularity
 from ..errors import warn
 from ..integrate import RungeKutta
 from ..kernels.threads import look_for_stop
@@ -130,7 +130,12 @@ def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
 
 
 def _closure_of(trajectory: Trajectory) -> str:
-    return closure_of_row(trajectory.plan.model, int(trajectory.real("singular_row")))
+    """Of the equation with which a singular position was seen: its own, or one below the node whose children must agree."""
+    plan, row = trajectory.plan, int(trajectory.real("singular_row"))
+    beyond = row - plan.loads.closing.rows
+    if beyond < 0 or plan.nodes is None:
+        return closure_of_row(plan.model, row)
+    return closures_of_node(plan, plan.nodes.agreements[beyond])[0]
 
 
 @dataclass

@@ -265,18 +265,23 @@ class WalkedNode(CondensedForms, LinkMessages):
         return joint_slides(self.signature, dof)
 
     def note_rows(self, directions: Sequence[Sequence[Number]], pivots: Sequence[Number]) -> None:
-        """Where the watch of a time loop reads them: rows of ``left`` and the pivots of ``rows``."""
+        """Where the watch of a time loop reads them: rows of ``left`` and the pivots of ``rows``; of the closures' equations,
+        then of those that say that children agree."""
         walk, width = self.walk, block_width(self.walk.plan)
         left, rows, tolerance = walk.array("left"), walk.array("rows"), walk.setting("tolerance")
         found = iter(zip(directions, pivots, strict=True))
+
+        def note(row: Integer, way: Sequence[Number], pivot: Number) -> None:
+            rows[row, "pivot"] = select(is_redundant(tolerance, pivot), 0.0, pivot)
+            for j, x in enumerate(way):
+                left[row * width + j] = x
+
         for closure in self.closures:
             first = walk.array("closure_table")[closure.index, "row"]
             for k in range(closure.rows):
-                row = first + k
-                way, pivot = next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)
-                rows[row, "pivot"] = select(is_redundant(tolerance, pivot), 0.0, pivot)
-                for j, x in enumerate(way):
-                    left[row * width + j] = x
+                note(first + k, *(next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)))
+        for k, (way, pivot) in enumerate(found):
+            note(self._numbers("agreements", 1)[0] + k, way, pivot)
 
     def _coordinate(self, dof: int) -> Integer:
         """Which of the model's degrees of freedom a coordinate is."""
@@ -340,6 +345,8 @@ def condensed_facts(signature: NodeSignature) -> dict[str, Any]:
         "separator": signature.separator,
         "shared": [form.shared for form in signature.forms],
         "form_sizes": [form.size for form in signature.forms],
+        "form_rows": [len(form.shared) + form.own for form in signature.forms],
+        "reported": signature.reported,
         "equations": signature.equations,
         "kept_unknowns": signature.kept,
     }

@@ -134,6 +134,7 @@ NUMBERS: dict[str, Size] = {
     "quaternion_count": lambda s: len(s.quaternions),
     "scalar_count": lambda s: s.scalars.size // 2,
     "m": lambda s: s.plan.loads.closing.rows,
+    "watched_rows": lambda s: s.watched_rows,
     "row_width": lambda s: s.row_width,
     "surfaces": lambda s: len(s.surfaces.places),
     "anchors": lambda s: len(s.anchors.places),
@@ -184,7 +185,7 @@ RUN_ARRAYS: dict[str, RunArray] = {
     "u": _doubles(lambda s: s.wide(s.model.input_width)),
     "clock": _doubles(lambda s: s.wide(1)),
     "reals": _doubles(lambda s: s.wide(len(REALS))),
-    "before": _doubles(lambda s: s.wide(s.plan.loads.closing.rows * (s.row_width + 1))),
+    "before": _doubles(lambda s: s.wide(s.watched_rows * (s.row_width + 1))),
     "times": _doubles(lambda s: s.samples + 1),  # and one that does not come
     "corners": _doubles(lambda s: (s.corners + 1) * s.lanes),  # of each lane times at which steps end, and NEVER
     "anchor_reach": _doubles(lambda s: len(s.anchors.reach) * s.lanes, lambda s: np.repeat(s.anchors.reach, s.lanes)),

@@ -119,9 +119,14 @@ class Layout:
         slopes = len(self.method.c) * len(self.method.parts) if self.method.implicit else 0
         return WIDE + self.w_start * (1 + slopes) + self.wide(self.kept_rows) * (1 + 2 * len(self.method.parts))
 
+    @property
+    def watched_rows(self) -> int:
+        """How many rows the projection leaves for the watch: the closures' equations, and those that make nodes agree."""
+        return self.counts["watched_rows"]
+
     @cached_property
     def row_width(self) -> int:
-        """How many entries the rows of closures have, as the projection leaves them for the watch."""
+        """How many entries these rows have."""
         return self.model.nv if self.plan.nodes is None else block_width(self.plan)
 
     @cached_property

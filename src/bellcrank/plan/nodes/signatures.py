@@ -39,11 +39,13 @@ class ClosureShape(NamedTuple):
 
 
 class FormShape(NamedTuple):
-    """Of a child in the clique tree: size of y, dofs of its parent that it shares, whether its matrices are in memory."""
+    """Of a child in the clique tree: size of y, dofs of its parent that it shares, whether its matrices are in memory, and how
+    many of its own dofs it reports too."""
 
     size: int
     shared: tuple[int, ...]
     in_memory: bool
+    own: int
 
 
 class NodeSignature(NamedTuple):
@@ -62,6 +64,7 @@ class NodeSignature(NamedTuple):
     has_parent: bool  # on another node
     forms: tuple[FormShape, ...]  # of children
     kept: int  # size of y that is reported
+    reported: int  # dofs of which it is reported how y moves them: the separator, or all if another child shares some of it
     equations: tuple[int, ...]  # of a node of a clique tree: those that are not redundant
     opens: bool  # first to report to its base on the way inward
     in_memory: bool  # its matrices are in memory
@@ -75,8 +78,13 @@ class NodeSignature(NamedTuple):
     @property
     def form_size(self) -> int:
         """Numbers that it reports to its parent: T and H (formulations.loops.condensed)."""
-        x, y, tail = self.separator, self.kept, 1 if self.on_ground else 7
+        x, y, tail = self.reported, self.kept, 1 if self.on_ground else 7
         return x * (y + 1) + (y + tail) ** 2 if self.has_parent else 0
+
+    @property
+    def agreements(self) -> int:
+        """Equations that say that two children agree."""
+        return max(0, len(self.equations) - sum(len(closure.kept) for closure in self.closures))
 
     @property
     def given_size(self) -> int:
@@ -95,6 +103,7 @@ def node_places(signature: NodeSignature) -> dict[str, int]:
         "joints": len({joint for _, _, joint in signature.dofs}),  # first degree of freedom of each
         "columns": len(BODY_COLUMNS) * len(signature.bodies),
         "link": 0 if signature.link is None else signature.link.integers,
+        "agreements": min(1, signature.agreements),  # the row of the first of them
     }
     return dict(zip(sizes, itertools.accumulate(sizes.values(), initial=0), strict=False))
 
@@ -145,6 +154,7 @@ def signature_of(
         has_parent=node.parent is not None,
         forms=_forms(plan, nodes, ranks, node),
         kept=ranks[index].size,
+        reported=separator_size(plan, node) + own_reported(plan, nodes, node),
         equations=ranks[index].equations,
         opens=opens,
         in_memory=_in_memory(plan, nodes, ranks, node),
@@ -154,8 +164,23 @@ def signature_of(
 
 def _forms(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], node: BlockNode) -> tuple[FormShape, ...]:
     return tuple(
-        FormShape(ranks[c].size, _shared(plan, nodes[c], node), _in_memory(plan, nodes, ranks, nodes[c])) for c in node.children
+        FormShape(
+            ranks[c].size,
+            _shared(plan, nodes[c], node),
+            _in_memory(plan, nodes, ranks, nodes[c]),
+            own_reported(plan, nodes, nodes[c]),
+        )
+        for c in node.children
     )
+
+
+def own_reported(plan: Plan, nodes: Sequence[BlockNode], node: BlockNode) -> int:
+    """Coordinates beyond the separator that a node reports: its own, if it has to agree with another child of its parent."""
+    if node.parent is None:
+        return 0
+    separators = [set(nodes[c].joints[: nodes[c].separator]) for c in nodes[node.parent].children if nodes[c] is not node]
+    agrees = any(shared & set(node.joints[: node.separator]) for shared in separators)
+    return len(node_dofs(plan, node)) - separator_size(plan, node) if agrees else 0
 
 
 def _in_memory(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int, Ranks], node: BlockNode) -> bool:

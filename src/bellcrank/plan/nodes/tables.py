@@ -27,6 +27,7 @@ from .signatures import (
     Ranks,
     node_dofs,
     nv_of,
+    own_reported,
     signature_of,
 )
 
@@ -52,7 +53,8 @@ class Nodes:
     redundant: bool  # redundant ones that could push, in blocks with a clique tree
     interchangeable: bool  # some of those that are not kept could be kept in the place of others
     sent: int  # numbers that nodes report to their parents, and get from there
-    width: int  # most coordinates of a node, or of a long loop: entries of the direction of an equation
+    width: int  # entries of the direction of an equation: of a node and of what its children report, or of a long loop
+    agreements: tuple[int, ...]  # of equations that say that two children agree: a node below which there are such closures
     body_sources: Ints  # rows of plan.data, of the rows of shared_bodies
     closure_sources: Ints  # rows of the closures' data, of those of shared_closures
 
@@ -104,6 +106,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
     bases = {node.base for node in nodes}
     lent = {i for node in nodes for i in node.borrowed}
     first = {node.base: i for i, node in enumerate(nodes) if node.parent is None}  # the last one: first on the way inward
+    agreements: list[int] = []
     width = widest(plan, nodes)
     kept = {k: own for i, node in enumerate(nodes) for k, own in zip(node.closures, ranks[i].kept, strict=True)}
     equations = {k: [int(plan.model.closure_index[k]) + r for r in own] for k, own in kept.items()}
@@ -118,6 +121,9 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
         freedoms = columns[list(node.joints), BODY_COLUMNS.index("v")]
         ints += [node.base, *node.bodies, *node.borrowed, *node.closures, *closure_rows[list(node.closures)]]
         ints += [*node.children, *freedoms, *own, *links.integers(node.link, equations, width)]
+        if signature.agreements:
+            ints.append(plan.loads.closing.rows + len(agreements))
+            agreements += [i] * signature.agreements
     if fold and len(codes) > MOST_NODE_SIGNATURES:
         return make_node_tables(plan, nodes, ranks, fold=False)
     signatures = tuple(codes)
@@ -138,14 +144,15 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
         any(ranks[i].interchangeable for i in range(len(nodes))),
         int(given[-1]),
         width,
+        tuple(agreements),
         body_sources,
         closure_sources,
     )
 
 
 def widest(plan: Plan, nodes: Sequence[BlockNode]) -> int:
-    """Most coordinates of a node, or of a long loop; at least one."""
-    sizes = [len(node_dofs(plan, node)) for node in nodes]
+    """Most coordinates of a node with those that its children report, or of a long loop; at least one."""
+    sizes = [len(node_dofs(plan, node)) + sum(own_reported(plan, nodes, nodes[c]) for c in node.children) for node in nodes]
     sizes += [sum(nv_of(plan, i) for i in node.link.links) for node in nodes if node.link and node.bodies[0] == node.link.first]
     return max([1, *sizes])
 
