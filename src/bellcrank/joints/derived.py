@@ -60,7 +60,7 @@ def held_places(joint: type[Joint]) -> tuple[int, ...]:
 
 @once
 def turns_about_axis_only(joint: type[Joint]) -> bool:
-    """Or not at all."""
+    """Whether the joint turns about no other direction than its axis; also where it does not turn at all."""
     return not freedoms(joint)[:, :2].any()
 
 

@@ -250,7 +250,7 @@ def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:
 
 
 def _side_by_side(given: Any, lanes: int) -> Numbers:
-    """The same numbers for every lane, each of which has its own."""
+    """Data copied for every lane, where each lane has its own."""
     rows = aligned(max(1, np.size(given)) * lanes)
     rows[: np.size(given) * lanes] = np.repeat(np.asarray(given, dtype=np.float64).ravel(), lanes)
     return rows

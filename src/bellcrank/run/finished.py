@@ -22,8 +22,7 @@ from .joining import stopped_by_singularity
 from .loops.passing import PASSING_METHODS
 from .loops.row_choice import KeptRows, Stretches, open_beyond
 from .loops.treatment import Loops, freedom_along
-from .loops.undetermined import tell as tell_undetermined
-from .loops.undetermined import undetermined
+from .loops.undetermined import undetermined, warn_of_undetermined
 from .one_run import OneRun
 from .reach import with_reach
 from .stiff.bdf import STIFF_METHODS
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_TOLD = 8  # times of singular configurations in a message
+_NAMED = 8  # times of singular configurations in a message
 
 
 def judge(run: Run, dynamics: Dynamics, outcome: Outcome, loops: Loops) -> None:
@@ -112,8 +111,8 @@ def warn_of_passages(outcome: Outcome, method: str, loops: Loops) -> None:
     passed = outcome.passages[:-1] if stopped_by_singularity(outcome) else outcome.passages
     if not passed or method in PASSING_METHODS:
         return
-    times = [f"{passage.time:.4g}" for passage in passed[:_TOLD]]
-    more = f" and {len(passed) - _TOLD} more, which are in the run's settings" if len(passed) > _TOLD else ""
+    times = [f"{passage.time:.4g}" for passage in passed[:_NAMED]]
+    more = f" and {len(passed) - _NAMED} more, which are in the run's settings" if len(passed) > _NAMED else ""
     listed = times[0] if len(times) == 1 else f"{', '.join(times[:-1])}{',' if more else ' and'} {times[-1]}"
     closures = ", ".join(repr(name) for name in dict.fromkeys(passage.closure for passage in passed))
     how = "rattle passed it" if loops.switch else f"{method} continued through it; check which branch the motion took"
@@ -154,5 +153,5 @@ def finished(
     if dynamics.model.closures:
         found = undetermined(stretches, outcome, a)
         run.settings["undetermined"] = [list(sample) for sample in found]
-        tell_undetermined(dynamics.model.name, found, numbers=bool(np.isfinite(a).all()))
+        warn_of_undetermined(dynamics.model.name, found, numbers=bool(np.isfinite(a).all()))
     return run

@@ -43,7 +43,7 @@ from .loops.passing import PASSING_METHODS, Passing
 from .loops.row_choice import KeptRows
 from .loops.treatment import loops_of
 from .one_run import OneRun
-from .reach import tell_moved_start
+from .reach import warn_of_moved_start
 from .stiff.bdf import STIFF_METHODS
 from .stiff.stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
 from .system import Outcome
@@ -187,7 +187,7 @@ def _start(dynamics: Dynamics, loads: _Loads, q: Given, v: Given, after: Run | N
     tau, u = (None if callable(x) else x for x in (loads.tau, loads.inputs))
     start = starting_state(dynamics, after, {"q": q, "v": v, "tau": tau, "u": u}, passing=passing)
     if dynamics.model.closures and q is None and after is None:
-        tell_moved_start(dynamics.model, start)
+        warn_of_moved_start(dynamics.model, start)
     return start
 
 
@@ -227,7 +227,7 @@ def _watcher(
     if control is not None and method != AUTO and method not in METHODS:
         raise no_functions(method)
     if control is not None:
-        _tell_slower(control)
+        _warn_slower(control)
     model = dynamics.model
     if dynamics.planned.variant is not None and (events or control is not None):
         raise StateError("runs by a variant in Python watch no events and take no functions or tables: leave out variant")
@@ -238,7 +238,7 @@ def _watcher(
     return Watcher(around, events, begins, float(start["t"])) if events else None
 
 
-def _tell_slower(control: Control) -> None:
+def _warn_slower(control: Control) -> None:
     what = "tau or inputs are Python functions" if control.asks_functions else "inputs are tables over time"
     if isinstance(control.functions.get("inputs"), Loads):
         names = ", ".join(e.name for e in control.model.bearings)
