@@ -31,6 +31,7 @@ from .jumps.timed import TimedJump
 from .outcome import Found
 from .output_names import Output
 from .peaks import Peaks
+from .regular import root_mean_square
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -195,9 +196,8 @@ def _over_time(output: Output, value: Array, along: Array, when: Moments, unit: 
         return Found(np.array(weights @ value), weights @ along, f"{unit} s".strip(), None)
     if output.taken == "mean":
         return Found(np.array(weights @ value / span), weights @ along / span, unit, None)
-    rms = np.sqrt(weights @ value**2 / span)
-    slope = (weights * value) @ along / span
-    return Found(np.array(rms), slope / rms if rms > 0 else np.full(along.shape[1], np.nan), unit, None)
+    rms, slopes = root_mean_square(output.name, weights / span, value, along)
+    return Found(rms, slopes, unit, None)
 
 
 def _event(

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import MissedEventError, StateError
+from ...errors import MissedEventError, NoAdjointError, StateError
 from ...model import Model
 from ...model.parameters.expressions import derived
 from ...numbers import Dual
@@ -135,7 +135,9 @@ class _Weighing:
             found, slopes = float(weights @ value / span), weights / span
         else:
             found = float(np.sqrt(weights @ value**2 / span))
-            slopes = weights * value / (span * found) if found > 0 else np.full_like(weights, np.nan)
+            if not found > 0:
+                raise NoAdjointError(f"output {self.output.name!r} is zero and has a kink there: the adjoint has no derivative")
+            slopes = weights * value / (span * found)
         for k, slope in zip(self.when.nodes, slopes, strict=True):
             self.add(self.output.of, int(k), float(slope))
         return found, unit, None
