@@ -11,6 +11,11 @@ from .outcome import Found, Sensitivity
 Array = NDArray[np.float64]
 
 
+def quietly() -> np.errstate:
+    """For formulas whose values may be no numbers, which ``must_be_numbers`` says."""
+    return np.errstate(all="ignore")
+
+
 def root_mean_square(name: str, weights: Array, value: Array, along: Array) -> tuple[Array, Array]:
     """sqrt(sum of w x^2), () and (parameters,), for weights whose sum is 1.
 

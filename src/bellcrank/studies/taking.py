@@ -31,7 +31,7 @@ from .jumps.timed import TimedJump
 from .outcome import Found
 from .output_names import Output
 from .peaks import Peaks
-from .regular import root_mean_square
+from .regular import quietly, root_mean_square
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -124,7 +124,8 @@ class _Series:
         rows = []
         for value, along, rate in zip(self.values, self.along, self.rates, strict=True):
             given = {name: Dual(value[k], (*along[k], rate[k])) for name, k in zip(program.names, columns, strict=True)}
-            x = program.run(given)
+            with quietly():
+                x = program.run(given)
             rows.append([x.value, *x.tangents] if isinstance(x, Dual) else [x] + [0.0] * (self.count + 1))
         found = np.array(rows, dtype=float)
         return found[:, 0], found[:, 1:-1], found[:, -1]

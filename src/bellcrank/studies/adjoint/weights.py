@@ -20,6 +20,7 @@ from ...numbers import Dual
 from ..history import History, is_state, velocity_named
 from ..jumps.passing import by_passages
 from ..output_names import Output
+from ..regular import quietly
 from ..taking import EXTREMES, INTEGRALS, Moments, by_moved_times, steps_of
 
 Array = NDArray[np.float64]
@@ -58,7 +59,8 @@ class Curves:
         if text in self._place:
             return self.values[:, self._place[text]]
         rows = self.values[:, columns]
-        return np.array([float(program.run(dict(zip(program.names, row, strict=True)))) for row in rows])
+        with quietly():
+            return np.array([float(program.run(dict(zip(program.names, row, strict=True)))) for row in rows])
 
     def partials(self, text: str, sample: int) -> Array:
         """Derivatives of a formula by all measures, (columns,), at a sample."""
@@ -70,7 +72,8 @@ class Curves:
         columns = [self._place[name] for name in program.names]
         unit = np.eye(len(columns))
         given = {name: Dual(row[k], tuple(e)) for name, k, e in zip(program.names, columns, unit, strict=True)}
-        x = program.run(given)
+        with quietly():
+            x = program.run(given)
         if isinstance(x, Dual):
             found[columns] = x.tangents
         return found

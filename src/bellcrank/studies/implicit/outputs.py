@@ -20,7 +20,7 @@ from ...model.parameters.expressions import derived
 from ...numbers import Dual
 from ..outcome import Found
 from ..output_names import Output, must_be_names, parsed
-from ..regular import root_mean_square
+from ..regular import quietly, root_mean_square
 from .equations import Array
 
 NEAR = 1e-9
@@ -115,7 +115,8 @@ def formula(text: str, names: Sequence[str], measured: Derivative) -> tuple[Arra
     columns = [list(names).index(name) for name in program.names]
     rows = []
     for value, along in zip(measured.value, measured.along, strict=True):
-        x = program.run({name: Dual(value[k], along[k]) for name, k in zip(program.names, columns, strict=True)})
+        with quietly():
+            x = program.run({name: Dual(value[k], along[k]) for name, k in zip(program.names, columns, strict=True)})
         rows.append([x.value, *x.tangents] if isinstance(x, Dual) else [x] + [0.0] * along.shape[-1])
     found = np.array(rows, dtype=float).reshape(len(measured.value), -1)
     return found[:, 0], found[:, 1:]
