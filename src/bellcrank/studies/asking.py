@@ -53,7 +53,7 @@ def sensitivity(
                 progress      called with the part that is done
 
                 "drive": an input through its range, with the options of bc.drive: coordinate, values (or times), speed,
-                acceleration, hold, q, t, states. Outputs may be "tip.x", "tip.x@end", "tip.x@crank=0.5", "max(tip.x)", "mean(...)" ...
+                acceleration, hold, q, t, states. Outputs may be "tip.x", "tip.x@end", "tip.x@crank=0.5", "max(tip.x)" ...
 
                 "equilibrium": a position of rest, with the options of bc.equilibrium: q0, tau, inputs, t, seek, max_iterations
 

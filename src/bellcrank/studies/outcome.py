@@ -172,7 +172,7 @@ class Sensitivity:
         return xr.Dataset(data).assign_attrs({MARK: 1}, model=self.model, analysis=self.analysis, settings=settings)
 
     def save(self, path: str | Path, *, keep: bool = False) -> Path:
-        """Write a NetCDF file, which ``bc.load_sensitivity`` reads. An existing one is replaced; with ``keep`` it is an error."""
+        """Write a NetCDF file for ``bc.load_sensitivity``. An existing one is replaced; with ``keep`` it is an error."""
         from ..results.files.netcdf import write_dataset
 
         return write_dataset(self.to_dataset, path, keep=keep)

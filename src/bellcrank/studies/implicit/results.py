@@ -44,8 +44,8 @@ def of_drive(
     found, moved = driven(design, **given)
     axis = Axis(found.input, found.values, found.unit)
     outcome = found_of(axis, outputs_of(axis, outputs), moved)
-    states = {"q": (moved.q, moved.dq), "v": (moved.v, moved.dv)}
-    return result(design, "drive", axis, states, outcome, {"input": found.input, "speed": speed, "t": t})
+    motion = {"q": (moved.q, moved.dq), "v": (moved.v, moved.dv)}
+    return result(design, "drive", axis, motion, outcome, {"input": found.input, "speed": speed, "t": t})
 
 
 def of_equilibrium(

@@ -30,15 +30,17 @@ def _sensitivity(data: xr.Dataset) -> Sensitivity:
     def names(of: str) -> tuple[str, ...]:
         return tuple(str(x) for x in data[of].values)
 
-    along = data["input"] if "input" in data.coords else data["time"] if "time" in data.coords else None
-    labelled = {"input": lambda x: (x.attrs["long_name"], x.attrs["units"]), "time": lambda _: ("time", "s")}
-    axis, unit = ("", "") if along is None else labelled[str(along.name)](along)
+    axis, unit, along = "", "", np.zeros(0)
+    if "input" in data.coords:
+        axis, unit, along = *(str(data["input"].attrs[name]) for name in ("long_name", "units")), data["input"].values
+    elif "time" in data.coords:
+        axis, unit, along = "time", "s", data["time"].values
     return Sensitivity(
         model=str(data.attrs["model"]),
         parameters=names("parameter"),
         parameter_units=names("parameter_unit"),
         at=data["at"].values,
-        time=np.zeros(0) if along is None else along.values,
+        time=along,
         coordinates=names("coordinate"),
         coordinate_units=names("coordinate_unit"),
         dofs=names("dof"),

@@ -57,8 +57,9 @@ def _lines(axes: Any, found: Sensitivity, name: str, slopes: Any, other: Any) ->
 
 def _bars(axes: Any, names: Sequence[str], slopes: Any, other: Any) -> None:
     axes.barh(list(map(short, names)), slopes)
+    axes.invert_yaxis()  # the first one on top
     if other is not None:
-        axes.plot(other, list(map(short, names)), "o", mfc="none", color="black", label="differences")
+        axes.plot(other, list(map(short, names)), "o", mfc="none", color="black", label="differences", clip_on=False)
         axes.legend(**LEGEND)
     axes.axvline(0.0, color="black", lw=0.8)
 
