@@ -68,6 +68,7 @@ _NEWTON = (
     "norm",
     "rate_before",
     "shorten",
+    "by_newton",
 )  # see implicit/
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
 _ALONG = ("along", "along_passes", "along_change", "jumped", "usual", "rate_of_gap")  # see tangents/
@@ -236,11 +237,9 @@ class Layout:
 
     @cached_property
     def order(self) -> int:
-        """Of its matrices: displacements alone, or all of a state with momenta; of closed loops their kept equations."""
+        """Of its matrices: displacements alone, or all of a state with momenta."""
         if not self.method.implicit:
             return 0
-        if self.closed_midpoint:
-            return self.kept_rows
         return self.w_start if takes_momenta(self.called) else self.model.nv
 
     @property
@@ -259,8 +258,10 @@ class Layout:
 
     @cached_property
     def matrices(self) -> int:
-        """Real ones that are factored; a complex one counts twice. Parts of a step of equal length share them."""
-        return len(self.method.c) * len(set(self.method.parts)) if self.method.implicit else 0
+        """Real ones that are factored; a complex one counts twice. Parts of a step of equal length share them; closed loops
+        have one, for the part at hand."""
+        parts = 1 if self.closed_midpoint else len(set(self.method.parts))
+        return len(self.method.c) * parts if self.method.implicit else 0
 
     @property
     def stage_rows(self) -> int:
@@ -337,6 +338,9 @@ NUMBERS: dict[str, Size] = {
     "row_chunks": lambda s: s.wide(s.order) // s.vector,  # of a row
     "row": lambda s: s.wide(s.order),  # doubles of a row
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
+    "kept_count": lambda s: s.kept_rows,  # equations of closed loops, and the same for their matrix (implicit/closed_rows.py)
+    "rows_stride": lambda s: s.wide(s.kept_rows),
+    "rows_chunks": lambda s: s.wide(s.kept_rows) // s.vector,
     "log_row": lambda s: s.log_row,
     "log_room": lambda s: s.log,
     "held_width": lambda s: s.held_width,
@@ -404,6 +408,8 @@ DOUBLES: dict[str, Size] = {
     "lane_u": lambda s: s.of_a_lane(s.model.input_width),
     "lane_t": lambda s: s.of_a_lane(1),
 }
+DOUBLES |= dict.fromkeys(("rows_upper", "rows_below"), lambda s: s.kept_rows * s.wide(s.kept_rows))
+DOUBLES |= dict.fromkeys(("rows_diagonal", "rows_right"), lambda s: s.wide(s.kept_rows))
 DOUBLES["pushed"] = lambda s: s.state if s.closed_midpoint else 0
 DOUBLES["pushes_along"] = lambda s: s.kept_rows * s.tangent_chunks * s.tangents  # see tangents/closed.py
 DOUBLES["rows_along"] = lambda s: s.model.nv * s.tangent_chunks * s.tangents if s.closed_midpoint else 0
@@ -421,6 +427,7 @@ INTEGERS: dict[str, Size] = {
     "turning": lambda s: s.turning.size,
     "scalars": lambda s: s.scalars.size,
     "pivots": lambda s: s.matrices * s.wide(s.order),  # the order of the rows of factored matrices
+    "rows_pivots": lambda s: s.wide(s.kept_rows),
 }
 _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the first, which keeps its own from step to step
 
