@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ...errors import BellcrankError, StateError, warn
-from ...writing import write_whole
+from ...writing import as_path, write_whole
 from ..labels import Labels
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def available(run: Run, names: Iterable[str]) -> dict[str, np.ndarray]:
 
 def load_run(path: str | Path, model: Model | None = None) -> Run:
     """Read a run that ``Run.save`` wrote; its arrays are served from the file, whether or not a model is given."""
-    data = _read(Path(path))
+    data = _read(as_path(path))
     try:
         return _run(data, model)
     except DAMAGES as error:
