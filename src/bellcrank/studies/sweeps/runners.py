@@ -19,7 +19,7 @@ from ...errors import BellcrankError, SimulationError, StateError, interrupts_pa
 from ...integrate import METHODS
 from ...kernels.threads import keep_freed_memory, one_thread, stopping, thread_count
 from ...machine.steps.cuts.known import known_times
-from ...machine.steps.memory import INTERRUPTED
+from ...machine.steps.declared import INTERRUPTED
 from ...run import simulate
 from ...run.arguments import AUTO
 from ...run.lanes.starts import First

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....kernels.executor import Integer
 from ....numbers import Number, maximum
-from ..memory import FRESH, OLD, TO_RENEW
+from ..declared import FRESH, OLD, TO_RENEW
 from .newton import Newton
 
 if TYPE_CHECKING:
