@@ -46,8 +46,10 @@ def in_our_errors(kind: type[BellcrankError]) -> Callable[[Callable[P, R]], Call
 
 def is_finite_number(value: Any) -> TypeGuard[float]:
     """Whether it is a number, and one that floating-point numbers can hold."""
+    if isinstance(value, bool):
+        return False
     try:
-        return isinstance(value, numbers.Real) and type(value) is not bool and isfinite(value)
+        return isinstance(value, numbers.Real) and isfinite(value)
     except OverflowError:  # an integer of hundreds of digits
         return False
 

@@ -14,7 +14,7 @@ from ...model.spec.problems import brief
 MOST_PARTS = 16  # of a dotted key
 MOST_LEVELS = 16  # of arrays and inline tables inside each other
 LONGEST_KEY = 1000  # characters
-MOST_DIGITS = 250  # of a whole number: with more of them it may be no floating-point number, and has no text in Python
+MOST_DIGITS = 1000  # of a whole number: one of some thousands has no text in Python, so that no message could show it
 
 # Only single characters are repeated possessively: with groups so repeated a text was not recognised, in one run of many, by
 # Python 3.11. What follows a repeated group always matches, or its parts exclude each other, so that nothing is tried twice.
