@@ -66,13 +66,14 @@ def moments(
     peaks: Peaks | None = None,
     jumps: Sequence[TimedJump] = (),
     passages: Sequence[Passage] = (),
+    cuts: Sequence[float] | Array = (),
 ) -> Moments:
     """``first``: a run without derivatives, where events or extremes are asked for; ``peaks``: its extremes.
 
-    ``jumps``, ``passages``: times inside the run at which integrals are cut.
+    ``jumps``, ``passages``, ``cuts``: times inside the run at which integrals are cut.
     """
     close = TOGETHER * float(np.diff(grid).min())
-    known = _with(grid, [jump.time for jump in jumps], close)
+    known = _with(grid, [*(jump.time for jump in jumps), *cuts], close)
     edges = _with(known, [passage.time for passage in passages], close)
     lengths = np.diff(edges)
     nodes = (edges[:-1, None] + lengths[:, None] * GAUSS[0]).ravel()

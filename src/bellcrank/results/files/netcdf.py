@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ...errors import BellcrankError, StateError, warn
-from ...writing import write_whole
+from ...writing import as_path, write_whole
 from ..labels import Labels
 
 if TYPE_CHECKING:
@@ -154,10 +154,7 @@ def read_dataset(path: str | Path, mark: str, writer: str) -> xr.Dataset:
     """A NetCDF file whose digest fits, with the attribute ``mark``, the number of its format, that ``writer`` writes."""
     import xarray as xr
 
-    try:
-        path = Path(path)
-    except TypeError:
-        raise StateError(f"a file is read from a path, not from {type(path).__name__}: give its name") from None
+    path = as_path(path)
     if not os.path.isfile(path):
         raise StateError(f"{path}: no such file")
     try:

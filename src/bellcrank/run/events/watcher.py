@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StateError
+from ...extremes import is_finite_number
+from ...model.spec.problems import brief
 from ...results.crossing import Crossing
 from .event import Event, Surroundings, watched
 from .roots import crossings
@@ -31,8 +33,8 @@ class Watcher:
 
     def __init__(self, around: Surroundings, events: Sequence[Event], on_value: Collection[str] = (), first_time: float = 0.0):
         for event in must_be_events(events):
-            if not (isinstance(event.value, int | float) and np.isfinite(event.value)):
-                raise StateError(f"event {event.of!r}: its value must be a finite number; it is {event.value!r}")
+            if not is_finite_number(event.value):
+                raise StateError(f"event {event.of!r}: its value must be a finite number; it is {brief(event.value)}")
             if event.direction not in ("up", "down", "both") or event.then not in ("stop", "mark"):
                 raise StateError(f"event {event.title!r}: direction is up, down or both, and then is stop or mark")
         self.events = list(events)
