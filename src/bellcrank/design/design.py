@@ -30,6 +30,7 @@ from .assembling import NearStarts
 from .lane_starts import LaneStarts
 from .moving import moved_plan
 from .plan_arrays import PlanArrays
+from .recorded_map import RecordedMap
 
 if TYPE_CHECKING:
     from ..dynamics.dynamics import Dynamics
@@ -79,7 +80,7 @@ class Design:
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what is found again when it is asked for."""
-        found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks")
+        found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks", "_simulated")
         kept: dict[str, dict[Any, Any]] = {"_plans": {}, "planned": {}, "_compiled": {}}
         return {name: value for name, value in vars(self).items() if name not in found} | kept
 
@@ -241,7 +242,7 @@ class Design:
         """The same parameters, of a model that differs in what no parameter changes the structure of; ``recorded``: the same
         over variables of this design."""
         other = copy(self)
-        for name in ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks"):
+        for name in ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks", "_simulated"):
             vars(other).pop(name, None)
         other.base, other.recording, other.origin = base, replace(self.recording, model=recorded), None
         other._plans, other.planned, other._compiled = {}, {}, {}
@@ -253,10 +254,9 @@ class Design:
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        tape = self.recording.tape
-        outputs = [x for name, x in self._remaking.variables if name not in UNSIMULATED]
-        idle = [name for name, used in zip(self.names, tape.depends_on(outputs), strict=True) if not used]
-        sharp = [self.names[k] for k in tape.kinks(outputs, self.start.tolist())]
+        outputs, idle, compared = (self.origin or self)._simulated
+        looked_at = self.origin is None or equal_about(compared, self.start)
+        sharp = [self.names[k] for k in self.recording.tape.kinks(outputs, self.start.tolist())] if looked_at else []
         found = [f'"{name}" changes nothing that is simulated: every derivative by it is zero.' for name in idle]
         if sharp:
             found.append(
@@ -264,6 +264,14 @@ class Design:
                 "has a kink or a jump there, and its derivative is that of one side."
             )
         return tuple(found)
+
+    @cached_property
+    def _simulated(self) -> tuple[list[Any], list[str], RecordedMap]:
+        """Numbers that matter to a run, parameters that change none of them, and pairs of numbers that they compare."""
+        tape = self.recording.tape
+        outputs = [x for name, x in self._remaking.variables if name not in UNSIMULATED]
+        idle = [name for name, used in zip(self.names, tape.depends_on(outputs), strict=True) if not used]
+        return outputs, idle, RecordedMap(tape, [x for pair in tape.compared(outputs) for x in pair])
 
     # --- inside
 
@@ -336,5 +344,13 @@ class Design:
         return planned(self.base, design=self).plan
 
 
+def equal_about(pairs: RecordedMap, p: Array) -> bool:
+    """Whether a design may have made the two numbers of one of the pairs equal, but for rounding."""
+    found, finite = pairs.values(p)
+    a, b = found[::2], found[1::2]
+    return not finite or bool((np.abs(a - b) <= ROUNDING * (np.abs(a) + np.abs(b))).any())
+
+
+ROUNDING = 1e-9
 DOUBLE = np.dtype(np.float64)
 UNSIMULATED = ("duration", "step", "limits", "name")

@@ -14,7 +14,7 @@ from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES, Program
 from ..kernels.processor import lane_count
 from ..machine.adjoint.kernel import AdjointKernel
-from ..machine.kernel import Kernel
+from ..machine.kernel import Kernel, made_once
 from ..machine.tangents.lane_data import LaneDesigns
 from ..machine.tangents.sweep import TangentKernel
 from .diagnosis import why_not_finite
@@ -71,10 +71,16 @@ class Evaluation:
         key = (program.name, lanes, program.optimisation, self.designs is not None)
         if key not in self.kernels:
             try:
-                self.kernels[key] = Kernel(replace(self.plan, lane_designs=key[3]), program, lanes)
+                self.kernels[key] = self._kernel(program, lanes)
             except ZeroDivisionError:  # a pivot that folds to zero, whatever the state
                 raise DynamicsError(why_not_finite(self.plan, {"q": self.model.neutral_q})) from None
         return self.kernels[key]
+
+    def _kernel(self, program: Program, lanes: int) -> Kernel:
+        if self.designs is not None:
+            return Kernel(replace(self.plan, lane_designs=True), program, lanes)
+        name = ("kernel", program.name, lanes, program.optimisation)
+        return made_once(self.plan, name, lambda: Kernel(self.plan, program, lanes))
 
     def in_lanes(self) -> Self:
         """The same with all batches in lanes, so that what one state gives does not depend on how many there are."""
@@ -129,11 +135,11 @@ class Evaluation:
         if given.get("q", ()) is None:
             raise StateError("q is None: give the coordinates of a state")
         arrays = {name: self.array(name, x) for name, x in given.items() if x is not None}
-        lengths = {x.shape[0] for x in arrays.values() if x.ndim == 2}
+        lengths = {len(x) for x in arrays.values() if x.ndim == 2}
         if len(lengths) > 1:
             raise StateError(f"the batches differ in length: {', '.join(f'{n} {x.shape}' for n, x in arrays.items())}")
         states = next(iter(lengths), 1)
-        rows = {name: np.ascontiguousarray(np.broadcast_to(x, (states, x.shape[-1]))) for name, x in arrays.items()}
+        rows = {name: _repeated(name, x if x.ndim == 2 else x[None], states, x.shape[-1]) for name, x in arrays.items()}
         zeros = {name: np.zeros((states, len(self._names(name)))) for name, x in given.items() if x is None}
         return rows | zeros, bool(lengths)
 
@@ -207,6 +213,10 @@ def as_numbers(name: str, given: ArrayLike) -> Array:
 
 
 def _repeated(name: str, x: Array, states: int, size: int, listed: str = "") -> Array:
+    if x.shape == (states, size):
+        return np.ascontiguousarray(x)
+    if not x.ndim:
+        return np.full((states, size), x)
     try:
         if x.ndim and x.shape[-1] != size:  # which numpy would repeat
             raise ValueError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from ..design import Design
@@ -80,10 +81,15 @@ def sensitivity(
     return _called(ANALYSES[analysis], analysis, model, design, outputs, options, **more)
 
 
+@cache
+def _options(by: Callable[..., Sensitivity]) -> dict[str, inspect.Parameter]:
+    return {name: x for name, x in inspect.signature(by).parameters.items() if x.kind is x.KEYWORD_ONLY}
+
+
 def _called(
     by: Callable[..., Sensitivity], analysis: str, model: Model, design: Any, outputs: Sequence[str], options: Any, **more: Any
 ) -> Sensitivity:
-    taken_by_name = {name: x for name, x in inspect.signature(by).parameters.items() if x.kind is x.KEYWORD_ONLY}
+    taken_by_name = _options(by)
     known = list(taken_by_name)
     for name in options:
         if name not in known:

@@ -89,7 +89,7 @@ def moments(
     times = _with(times, [*crossings.values(), *extremes, *at], close)
 
     def places(wanted_times: Array) -> NDArray[np.intp]:
-        return np.array([np.argmin(np.abs(times - x)) for x in wanted_times], dtype=np.intp)
+        return _nearest(times, np.asarray(wanted_times))
 
     events = {name: int(np.argmin(np.abs(times - x))) for name, x in crossings.items()}
     moved = [(int(np.argmin(np.abs(times - jump.time))), jump) for jump in jumps]
@@ -98,8 +98,15 @@ def moments(
 
 def _with(times: Array, more: Sequence[float] | Array, close: float) -> Array:
     """Times and those that are not close to one of them."""
-    apart = [x for x in more if np.abs(times - x).min() > close]
-    return np.unique(np.concatenate([times, np.array(apart)]))
+    added = np.asarray(more, dtype=np.float64)
+    apart = added[np.abs(times[_nearest(times, added)] - added) > close]
+    return np.unique(np.concatenate([times, apart]))
+
+
+def _nearest(times: Array, wanted: Array) -> NDArray[np.intp]:
+    """Of times in order, the places of those that are closest."""
+    after = np.clip(np.searchsorted(times, wanted), 1, max(1, len(times) - 1))
+    return np.asarray(after - (wanted - times[after - 1] <= times[after] - wanted), dtype=np.intp)
 
 
 class _Series:
