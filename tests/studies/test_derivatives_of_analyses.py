@@ -258,6 +258,27 @@ def test_user_defined_states_act_on_roots_and_efforts(options):
     compare(found, differences(model, names, outputs, h=1e-5, **options), 1e-7)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"analysis": "equilibrium"}, {"analysis": "drive", "coordinate": "a", "values": [0.0, 0.1]}],
+    ids=["rest", "drive"],
+)
+def test_a_user_defined_state_beside_a_closed_loop(options):
+    m, places = bc.Mechanism("four-bar", gravity=(0, -G, 0)), [(0, 0, 0), (0.3, 0.4, 0), (1.2, 0.7, 0), (1.0, 0, 0)]
+    bodies = ["ground", "crank", "coupler", "rocker", "ground"]
+    m.parameter("lag", 0.2)
+    m.parameter("level", 0.1)
+    for name, start, end in zip(bodies[1:4], places, places[1:], strict=False):
+        m.body(name, 1.0, tuple((x + y) / 2 for x, y in zip(start, end, strict=True)), (0.02, 0.02, 0.04))
+    for name, parent, child, place in zip("abcd", bodies, bodies[1:], places, strict=False):
+        m.joint(name, "revolute", parent, child, place, axis="z")
+    m.state("felt", "=(a + 0.3*a.v + 0.1 - felt)/lag", "=2*level")
+    m.motor("drive", joint="a", effort="=4 - 60*a - 20*felt**3 - 3*a.v - level")
+    model, names, outputs = m.build(), ["parameters.lag", "parameters.level", "rocker.mass"], ["felt", "coupler.y"]
+    found = bc.sensitivity(model, names, outputs, **options)
+    compare(found, differences(model, names, outputs, h=1e-5, **options), 1e-7)
+
+
 def test_efforts_along_a_run_of_loops_are_refused():
     model = bc.load("four_bar")
     run = bc.simulate(model, 0.02, step=0.01)

@@ -94,7 +94,7 @@ def sensitivity(
     """
     _must_be_possible(method, control, mode, progress)
     _must_be_constant(tau=tau, inputs=inputs)
-    marked = _marked(events)
+    events = _marked(events)
     refuse_loads(model, "sensitivity")
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step, memory=memory)
     whole, interval = span(model, duration, step)
@@ -107,7 +107,7 @@ def sensitivity(
     given = {"q": q, "v": v, "tau": tau, "u": inputs}
     how: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "max_step": max_step, "formulation": formulation}
     how |= {"projection": projection, "rank_tolerance": rank_tolerance, "design": design, "step": interval}
-    first = _first_run(model, wanted, marked, given, whole, how)
+    first = _first_run(model, wanted, events, given, whole, how)
     grid = sample_times(whole, interval)
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     over_time = any(output.taken in INTEGRALS for output in wanted)

@@ -138,7 +138,9 @@ class Solved:
 
     def __init__(self, equations: Equations, q: Array, held: Held, more: Array | None, where: Any):
         units = equations.loops.units
-        self.basis = [_dense(held.basis(x, units)) for x in q]
+        own = list(equations.model.state_places)  # user-defined states close no loops
+        every = (_dense(held.basis(x, units)) for x in q)
+        self.basis = [B[:, ~B[own].any(axis=0)] for B in every]
         rows = equations.G(q) if more is None else np.concatenate([equations.G(q), more], axis=1)
         self.equations, self.rows, self.where, self.model = equations, rows, where, equations.model
         self.factors = [factored(G @ B, equations.loops.tolerance) for G, B in zip(rows, self.basis, strict=True)]
