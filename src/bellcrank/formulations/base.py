@@ -414,8 +414,13 @@ class Walk(Protocol):
     def output_equations(self, name: str, *fields: str) -> None:
         """Write fields of every equation to an output: "error", "rate", "right", "multiplier", "pivot", "residual"."""
 
-    def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
-        """Take a step at every node, from ground outward or back inward."""
+    def nodes(self, step: Callable[[Any], None], *, inward: bool = False, abreast: bool = False) -> None:
+        """Take a step at every node, from ground outward or back inward; ``abreast``: in any order, several at a time where
+        they are equal, since nothing passes between them."""
+
+    @property
+    def abreast(self) -> bool:
+        """Whether there are many equal nodes, so that passes in which none waits for another are worth their while."""
 
     @property
     def checks(self) -> bool:

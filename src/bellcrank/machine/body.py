@@ -62,6 +62,10 @@ class Body:
         """Address of what steps keep on this body, in machine code."""
         return str(self.walk.array("work").row(self.index))
 
+    def slot(self, k: int) -> int:
+        """Where the k-th of these is."""
+        return k
+
     def origin(self, array: str, k: int) -> tuple[Any, ...]:
         """Says where a number was read, so that it can be read again."""
         return array, k

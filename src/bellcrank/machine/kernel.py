@@ -26,6 +26,7 @@ from ..plan.nodes import NODE_TABLE
 from .arrays import ARRAYS, for_plan, own_data, plan_counts, width
 from .calls.bound import bound_words, result
 from .module import Facts, Module, structure_key, write_module
+from .nodes.groups import lay_abreast
 from .nodes.walk import block_width
 from .tangents.lane_data import LaneDesigns, Places, lane_places
 
@@ -246,7 +247,7 @@ def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:
         ends = start + np.cumsum([0, *(rows[k] for k in table[:, 0])])
         table[:, NODE_TABLE.index(name)] = ends[:-1]
         start = int(ends[-1])
-    return table, start
+    return table, lay_abreast(plan.nodes, table, facts.node_rows, start)
 
 
 def _side_by_side(given: Any, lanes: int) -> Numbers:

@@ -24,6 +24,7 @@ from .arrays import arrays_of
 from .body import Body
 from .measuring import loops as measuring
 from .nodes import walk as nodes
+from .nodes.abreast import nodes_abreast, side_by_side
 from .nodes.in_memory import Arena
 from .nodes.messages import make_node_messages
 from .patterns import Entries, Pattern, constant_everywhere, folded, whole_messages
@@ -66,9 +67,19 @@ class Walk:
         self.arena = Arena(e)
         self._declared: Mapping[str, Array] = arrays_of(plan, program)
         self.array: Callable[[str], Any] = _Arrays(e, self._declared).__getitem__
+        self._lanes = self.e.lanes
         self.array("cursor")  # where the kernel begins, so that it stays in registers
-        there = plan.has_gravity
-        self.gravity = Vector(*[self.data("gravity", (0, k), plan.varies("gravity", k)) if there[k] else 0.0 for k in range(3)])
+        self._gravity = self._read_gravity()
+        self.side_by_side = side_by_side(self)
+
+    @property
+    def gravity(self) -> Vector:
+        """Read again where nodes are taken several at a time."""
+        return self._gravity if self.e.lanes == self._lanes else self._read_gravity()
+
+    def _read_gravity(self) -> Vector:
+        there, varies = self.plan.has_gravity, self.plan.varies
+        return Vector(*[self.data("gravity", (0, k), varies("gravity", k)) if there[k] else 0.0 for k in range(3)])
 
     def carries(self, name: str) -> bool:
         """Whether numbers of an array have their tangents behind them."""
@@ -299,6 +310,13 @@ class Walk:
     def output_equations(self, name: str, *fields: str) -> None:
         closures.output_equations(self, name, fields)
 
-    def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
+    def nodes(self, step: Callable[[Any], None], *, inward: bool = False, abreast: bool = False) -> None:
         self.visits_nodes = True
-        nodes.nodes(self, step, inward)
+        if abreast and self.abreast:
+            nodes_abreast(self, step)
+        else:
+            nodes.nodes(self, step, inward)
+
+    @property
+    def abreast(self) -> bool:
+        return bool(self.side_by_side)

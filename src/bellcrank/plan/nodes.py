@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 
 MOST_NODE_SIGNATURES = 48
 BODY_COLUMNS = ("q", "v", "row")  # of each body beside the other integers of a node: as in plan.TABLE; row of shared_bodies
-NODE_TABLE = ("code", "first", "form", "given", "memory", "matrices")
+NODE_TABLE = ("code", "first", "form", "given", "memory", "abreast", "matrices")
 """Of each node: its signature; the first of its integers; where what it reports to its parent is, and what it
 gets from there; where a kernel keeps its numbers and matrices, which depends on the kernel."""
 WIDE, WIDE_ALONE = 12, 16  # nodes with more unknowns have their matrices in memory: parts of a block; whole blocks
@@ -214,7 +214,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
     return Nodes(
         tuple(nodes),
         signatures,
-        np.array([(*x, form, at, 0, 0) for x, form, at in zip(table, forms, given, strict=False)], dtype=np.int64).reshape(
+        np.array([(*x, form, at, 0, 0, 0) for x, form, at in zip(table, forms, given, strict=False)], dtype=np.int64).reshape(
             -1, len(NODE_TABLE)
         ),
         np.array(ints, dtype=np.int64),

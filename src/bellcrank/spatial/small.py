@@ -78,7 +78,7 @@ def _if_kept(x: Number, least: Number | None, whole: Number, then: Number) -> Nu
 def _householder(
     A: list[list[Number]], turned: int, gamma: Sequence[Number], n: int, directions: bool, least: Number | None
 ) -> NullSpace:
-    """A: rows of G, which are the columns of G^T; so many of them by reflections, and two that are left by their cross product."""
+    """A: rows of G, which are the columns of G^T; so many by reflections, and two that are left by their cross product."""
     Q = _orthogonal(A, turned)
     z: list[Number] = []  # R^T z = gamma
     right = list(gamma)

@@ -45,7 +45,7 @@ from .closure import holding, minus_error
 from .condensed import eliminate_condensed, unknowns_condensed
 from .multipliers import closing, from_joint_point
 from .node_forms import Form, Takes, gains, inertia_force, message, resumed, sums_of, total
-from .node_places import closure_rows, place_all
+from .node_places import closure_rows, place_all, turning
 
 
 def acceleration(walk: Walk) -> None:
@@ -56,7 +56,12 @@ def acceleration(walk: Walk) -> None:
 
 def unchecked(walk: Walk) -> None:
     """Accelerations by the equations that are kept, whatever the others say."""
-    walk.nodes(partial(kinematics, walk))
+    if walk.abreast:
+        walk.nodes(unturned, abreast=True)
+        walk.nodes(spins)
+        walk.nodes(partial(turned, walk), abreast=True)
+    else:
+        walk.nodes(partial(kinematics, walk))
     walk.nodes(elimination, inward=True)
     walk.nodes(motions)
 
@@ -67,6 +72,20 @@ def unchecked(walk: Walk) -> None:
 def kinematics(walk: Walk, node: Node) -> None:
     """Positions, velocities, closures; and, where this node has no children, all that the inward pass needs."""
     places = place_all(node)
+    embed(walk, node, places)
+    send_spins(node, places)
+    if node.link:
+        equations = partial(closing, from_joint_point, walk.baumgarte)
+        long_loops.place(node, equations, spin=node.spin_of_loop, moves=velocity, gravity=Motion(ZERO, -walk.gravity))
+
+
+def send_spins(node: Node, places: Sequence[Placed]) -> None:
+    for o in node.carriers:
+        node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
+
+
+def embed(walk: Walk, node: Node, places: Sequence[Placed]) -> None:
+    """What is the node's own: the motions that its closures leave, and what its bodies take to move so."""
     G, gamma = closure_rows(node, places, walk.baumgarte)
     if node.condensed:
         node.rows = tuple((*row, -right) for row, right in zip(G, gamma, strict=True))
@@ -77,11 +96,22 @@ def kinematics(walk: Walk, node: Node) -> None:
     node.basis = (space.N, space.k0)
     node.form, J, c = embedded(node, places, space)
     keep_carriers(node, places, J, c)
-    for o in node.carriers:
-        node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
-    if node.link:
-        equations = partial(closing, from_joint_point, walk.baumgarte)
-        long_loops.place(node, equations, spin=node.spin_of_loop, moves=velocity, gravity=Motion(ZERO, -walk.gravity))
+
+
+# the same where nodes do not wait for each other: only the spin of the base goes outward ---------------------------------
+
+
+def unturned(node: Node) -> None:
+    """Where everything is, and how it moves if the base does not turn."""
+    node.unturned = tuple(place_all(node, spin=ZERO))
+
+
+def spins(node: Node) -> None:
+    send_spins(node, [turning(at, node.spin) for at in node.unturned])
+
+
+def turned(walk: Walk, node: Node) -> None:
+    embed(walk, node, [turning(at, node.spin) for at in node.unturned])
 
 
 def velocity(body: Any) -> Motion:

@@ -13,6 +13,8 @@ from ...forces import BodyState
 from ...formulations.base import Placed
 from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.executor import Integer
+from ...kernels.llvm.several import first_of
+from ...kernels.processor import lane_count
 from ...numbers import Dual, Number, select
 from ...plan import Plan, Signature
 from ...plan.closures import CLOSURE_SLOTS
@@ -148,8 +150,8 @@ class WalkedNode(CondensedForms, LinkMessages):
         walk.arena.used = 0
         self.__dict__.update(_workspace=walk.node_workspaces[signature], places=node_places(signature))
         numbers = self._numbers("bodies", len(signature.above))
-        closures = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
-        held = [NodeClosure(self, *x) for x in zip(signature.closures, *closures, strict=True)]
+        closures, rows = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
+        held = [NodeClosure(self, *x) for x in zip(signature.closures, closures, map(first_of, rows), strict=True)]
         self.__dict__.update(
             body_numbers=numbers,
             bodies=[NodeBody(s, walk, numbers[k], k, self._columns(k)) for k, s in enumerate(signature.bodies)],
@@ -174,7 +176,8 @@ class WalkedNode(CondensedForms, LinkMessages):
 
     def _columns(self, place: int) -> dict[str, Integer]:
         size = len(BODY_COLUMNS)
-        return dict(zip(BODY_COLUMNS, self._numbers("columns", size, place * size), strict=True))
+        found = dict(zip(BODY_COLUMNS, self._numbers("columns", size, place * size), strict=True))
+        return found | {"row": first_of(found["row"])}
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._workspace.keep(self, name, value)
@@ -191,11 +194,21 @@ class WalkedNode(CondensedForms, LinkMessages):
 
     def memory(self, column: str = "memory") -> str:
         """Address of the numbers that steps keep on this node, or of the matrices, in machine code."""
-        e, key = self.walk.e, (column, str(self.index))
+        e, index = self.walk.e, first_of(self.index)
+        column = "abreast" if column == "memory" and self._in_group else column
+        key = column, str(index)
         if key not in e.known:
-            start = self.walk.array("node_table")[self.index, column]
+            start = self.walk.array("node_table")[index, column]
             e.known[key] = self.walk.array("node_work").row(start)
         return str(e.known[key])
+
+    @property
+    def _in_group(self) -> bool:
+        return self.signature in self.walk.side_by_side
+
+    def slot(self, k: int) -> int:
+        """Where the k-th kept number is: beside those of the other nodes of a group, of which it is one or a vector of all."""
+        return k * lane_count() if self._in_group and self.walk.e.lanes == 1 else k
 
     # the node
 
@@ -295,7 +308,7 @@ class WalkedNode(CondensedForms, LinkMessages):
 def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
     e, tables, table = walk.e, walk.plan.nodes, walk.array("node_table")
     assert tables is not None
-    walk.node_messages.learn(tables.signatures, lambda signature: _rehearse(walk, step, signature))
+    learn_messages(walk, step)
     e.start_pass()
 
     def one(k: Integer) -> None:
@@ -309,6 +322,12 @@ def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
         e.switch(code, [lambda s=s: arm(s) for s in tables.signatures])
 
     e.each(0, e.count("nodes"), one)
+
+
+def learn_messages(walk: Walk, step: Callable[[Any], None]) -> None:
+    """Which numbers of what a pass sends are the same everywhere."""
+    signatures = walk.plan.nodes.signatures if walk.plan.nodes else ()
+    walk.node_messages.learn(signatures, lambda signature: _rehearse(walk, step, signature))
 
 
 def _rehearse(walk: Walk, step: Callable[[Any], None], signature: NodeSignature) -> None:

@@ -1,0 +1,51 @@
+"""The walk over nodes in any order, equal ones several at a time: a kernel for one state uses lanes for nodes, not for states.
+
+This is for passes in which nothing passes between nodes. Their integers are then Several, one in each lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...kernels.executor import Integer
+from ...kernels.llvm.several import Several
+from ...kernels.processor import lane_count
+from ...numbers import Number
+from ...plan.nodes import NodeSignature
+from .groups import groups_of
+from .walk import WalkedNode, learn_messages
+
+if TYPE_CHECKING:
+    from ..walk import Walk
+
+
+def side_by_side(walk: Walk) -> frozenset[NodeSignature]:
+    """Signatures whose nodes are taken several at a time: by kernels for one state, on single numbers."""
+    e, nodes = walk.e, walk.plan.nodes
+    if nodes is None or not e.folds or e.lanes > 1 or e.wide or e.transposable:
+        return frozenset()
+    return frozenset(nodes.signatures[code] for code in groups_of(nodes).several)
+
+
+def nodes_abreast(walk: Walk, step: Callable[[Any], None]) -> None:
+    e, tables, groups, table = walk.e, walk.plan.nodes, walk.array("node_groups"), walk.array("node_table")
+    assert tables is not None
+    learn_messages(walk, step)
+    e.start_pass()
+
+    def one(k: Integer) -> None:
+        def met(signature: NodeSignature, i: Any) -> None:
+            step(WalkedNode(signature, walk, i, table[i, "first"]))
+
+        def arm(signature: NodeSignature) -> list[Number]:
+            if signature not in walk.side_by_side:
+                met(signature, groups[k, "node0"])
+                return []
+            with e.abreast(lane_count()):
+                met(signature, Several([groups[k, f"node{lane}"] for lane in range(lane_count())]))
+            return []
+
+        e.switch(groups[k, "code"], [lambda s=s: arm(s) for s in tables.signatures])
+
+    e.each(0, e.count("node_groups"), one)
