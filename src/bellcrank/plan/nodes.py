@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -133,6 +134,19 @@ class Nodes:
     @property
     def count(self) -> int:
         return len(self.nodes)
+
+    @cached_property
+    def alike(self) -> tuple[list[NDArray[np.int64]], ...]:
+        """Nodes of each signature, those whose data are the same together."""
+        return tuple(self._alike(code, signature) for code, signature in enumerate(self.signatures))
+
+    def _alike(self, code: int, signature: NodeSignature) -> list[NDArray[np.int64]]:
+        places, own = node_places(signature), np.flatnonzero(self.table[:, NODE_TABLE.index("code")] == code)
+        rows = places["closure_rows"] + np.arange(len(signature.closures))
+        bodies = places["columns"] + BODY_COLUMNS.index("row") + len(BODY_COLUMNS) * np.arange(len(signature.bodies))
+        data = self.ints[self.table[own, NODE_TABLE.index("first"), None] + np.append(rows, bodies)]
+        order = np.lexsort((own, *data.T))
+        return np.split(own[order], np.flatnonzero(np.diff(data[order], axis=0).any(axis=1)) + 1)
 
     @property
     def checks(self) -> bool:

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from ..walk import Walk
 
 
-def side_by_side(walk: Walk) -> frozenset[NodeSignature]:
-    """Signatures whose nodes are taken several at a time: by kernels for one state, on single numbers."""
+def side_by_side(walk: Walk) -> dict[NodeSignature, bool]:
+    """Signatures whose nodes are taken several at a time, by kernels for one state on single numbers; whether their data are
+    the same, so that they are read once."""
     e, nodes = walk.e, walk.plan.nodes
     if nodes is None or not e.folds or e.lanes > 1 or e.wide or e.transposable:
-        return frozenset()
-    return frozenset(nodes.signatures[code] for code in groups_of(nodes).several)
+        return {}
+    groups = groups_of(nodes)
+    return {nodes.signatures[code]: code not in groups.mixed for code in groups.several}
 
 
 def nodes_abreast(walk: Walk, step: Callable[[Any], None]) -> None:

@@ -151,7 +151,7 @@ class WalkedNode(CondensedForms, LinkMessages):
         self.__dict__.update(_workspace=walk.node_workspaces[signature], places=node_places(signature))
         numbers = self._numbers("bodies", len(signature.above))
         closures, rows = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
-        held = [NodeClosure(self, *x) for x in zip(signature.closures, closures, map(first_of, rows), strict=True)]
+        held = [NodeClosure(self, *x) for x in zip(signature.closures, closures, map(self._row, rows), strict=True)]
         self.__dict__.update(
             body_numbers=numbers,
             bodies=[NodeBody(s, walk, numbers[k], k, self._columns(k)) for k, s in enumerate(signature.bodies)],
@@ -177,7 +177,11 @@ class WalkedNode(CondensedForms, LinkMessages):
     def _columns(self, place: int) -> dict[str, Integer]:
         size = len(BODY_COLUMNS)
         found = dict(zip(BODY_COLUMNS, self._numbers("columns", size, place * size), strict=True))
-        return found | {"row": first_of(found["row"])}
+        return found | {"row": self._row(found["row"])}
+
+    def _row(self, row: Integer) -> Integer:
+        """Of data that nodes of a group share: the same for all, or that of each."""
+        return first_of(row) if self.walk.side_by_side.get(self.signature) else row
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._workspace.keep(self, name, value)

@@ -1,0 +1,49 @@
+"""Many equal loops: a kernel for one state takes several of them at a time, and gives what it gives in lanes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.machine.nodes.groups import groups_of
+from bellcrank.model.generators import ladder
+
+from ..closed_states import moving
+
+
+def unequal(model):
+    """Cells of equal structure with masses of their own."""
+    scale = np.random.default_rng(0).uniform(0.5, 2.0, model.n)
+    return replace(model, mass=model.mass * scale, inertia=model.inertia * scale[:, None, None])
+
+
+def sizes(model):
+    groups = groups_of(bc.compile(model, optimisation=0).plan.nodes)
+    return sorted(len(members) for code, members in groups.nodes if code in groups.several), bool(groups.mixed)
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_equal_nodes_stand_in_groups_whatever_their_data(lanes, monkeypatch):
+    """The first cell is on ground and nothing hangs on the last one; of three cells none is worth a group."""
+    monkeypatch.setenv("BELLCRANK_LANES", str(lanes))
+    assert sizes(ladder(11)) == ([1, 4, 4] if lanes == 4 else [1, 8], False)
+    assert sizes(unequal(ladder(11))) == (sizes(ladder(11))[0], True)
+    assert sizes(ladder(3)) == ([], False)
+
+
+def test_loops_with_a_few_equal_bodies_besides_are_met_one_by_one():
+    assert sizes(bc.load("strandbeest")) == ([], False)
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_unequal_nodes_abreast_give_what_lanes_give(lanes, monkeypatch):
+    """Equal ones are in test_coordinate_reduction.py. The difference is what is rounded otherwise."""
+    monkeypatch.setenv("BELLCRANK_LANES", str(lanes))
+    dynamics = bc.compile(unequal(ladder(11)), optimisation=0)
+    state = moving(dynamics.model, 2, reach=0.2)
+    given = {name: np.repeat(np.atleast_2d(x), 3, axis=0) for name, x in state.items() if name in ("q", "v", "tau")}
+    a, in_lanes = dynamics.acceleration(**state), dynamics.kernel(dynamics.program, lanes).batch(given)
+    np.testing.assert_allclose(in_lanes, np.repeat(a[None], 3, axis=0), rtol=0, atol=1e-11 * np.abs(a).max())
