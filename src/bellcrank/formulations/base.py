@@ -217,6 +217,7 @@ class Node(Protocol):
     outward: Sequence[int]  # places, parents first
     on_ground: bool  # the base is ground
     condensed: bool  # a node of the clique tree of a block
+    abreast: bool  # one of many equal ones, whose own part is done several at a time
 
     def above(self, place: int) -> int:
         """Place of the parent body."""
@@ -414,13 +415,12 @@ class Walk(Protocol):
     def output_equations(self, name: str, *fields: str) -> None:
         """Write fields of every equation to an output: "error", "rate", "right", "multiplier", "pivot", "residual"."""
 
-    def nodes(self, step: Callable[[Any], None], *, inward: bool = False, abreast: bool = False) -> None:
-        """Take a step at every node, from ground outward or back inward; ``abreast``: in any order, several at a time where
-        they are equal, since nothing passes between them."""
+    def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
+        """Take a step at every node, from ground outward or back inward."""
 
-    @property
-    def abreast(self) -> bool:
-        """Whether there are many equal nodes, so that passes in which none waits for another are worth their while."""
+    def nodes_abreast(self, step: Callable[[Any], None]) -> None:
+        """Take a step, which neither sends nor waits for what this pass sends, at the nodes that are ``abreast``; several at a
+        time."""
 
     @property
     def checks(self) -> bool:

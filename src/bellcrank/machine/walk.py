@@ -67,15 +67,14 @@ class Walk:
         self.arena = Arena(e)
         self._declared: Mapping[str, Array] = arrays_of(plan, program)
         self.array: Callable[[str], Any] = _Arrays(e, self._declared).__getitem__
-        self._lanes = self.e.lanes
         self.array("cursor")  # where the kernel begins, so that it stays in registers
         self._gravity = self._read_gravity()
         self.side_by_side = side_by_side(self)
 
     @property
     def gravity(self) -> Vector:
-        """Read again where nodes are taken several at a time."""
-        return self._gravity if self.e.lanes == self._lanes else self._read_gravity()
+        """Read again where nodes are taken abreast: single numbers are no vectors."""
+        return self._read_gravity() if self.side_by_side and self.e.lanes > 1 else self._gravity
 
     def _read_gravity(self) -> Vector:
         there, varies = self.plan.has_gravity, self.plan.varies
@@ -310,13 +309,10 @@ class Walk:
     def output_equations(self, name: str, *fields: str) -> None:
         closures.output_equations(self, name, fields)
 
-    def nodes(self, step: Callable[[Any], None], *, inward: bool = False, abreast: bool = False) -> None:
+    def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
         self.visits_nodes = True
-        if abreast and self.abreast:
-            nodes_abreast(self, step)
-        else:
-            nodes.nodes(self, step, inward)
+        nodes.nodes(self, step, inward)
 
-    @property
-    def abreast(self) -> bool:
-        return bool(self.side_by_side)
+    def nodes_abreast(self, step: Callable[[Any], None]) -> None:
+        if self.side_by_side:
+            nodes_abreast(self, step)

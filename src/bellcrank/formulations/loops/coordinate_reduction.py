@@ -56,12 +56,9 @@ def acceleration(walk: Walk) -> None:
 
 def unchecked(walk: Walk) -> None:
     """Accelerations by the equations that are kept, whatever the others say."""
-    if walk.abreast:
-        walk.nodes(unturned, abreast=True)
-        walk.nodes(spins)
-        walk.nodes(partial(turned, walk), abreast=True)
-    else:
-        walk.nodes(partial(kinematics, walk))
+    walk.nodes_abreast(unturned)
+    walk.nodes(partial(kinematics, walk))
+    walk.nodes_abreast(partial(turned, walk))
     walk.nodes(elimination, inward=True)
     walk.nodes(motions)
 
@@ -70,13 +67,28 @@ def unchecked(walk: Walk) -> None:
 
 
 def kinematics(walk: Walk, node: Node) -> None:
-    """Positions, velocities, closures; and, where this node has no children, all that the inward pass needs."""
+    """Positions, velocities, closures; and, where this node has no children, all that the inward pass needs.
+
+    Of nodes abreast only the spin waits for the base.
+    """
+    if node.abreast:
+        send_spins(node, [turning(at, node.spin) for at in node.unturned])
+        return
     places = place_all(node)
     embed(walk, node, places)
     send_spins(node, places)
     if node.link:
         equations = partial(closing, from_joint_point, walk.baumgarte)
         long_loops.place(node, equations, spin=node.spin_of_loop, moves=velocity, gravity=Motion(ZERO, -walk.gravity))
+
+
+def unturned(node: Node) -> None:
+    """Where everything is, and how it moves if the base does not turn."""
+    node.unturned = tuple(place_all(node, spin=ZERO))
+
+
+def turned(walk: Walk, node: Node) -> None:
+    embed(walk, node, [turning(at, node.spin) for at in node.unturned])
 
 
 def send_spins(node: Node, places: Sequence[Placed]) -> None:
@@ -96,22 +108,6 @@ def embed(walk: Walk, node: Node, places: Sequence[Placed]) -> None:
     node.basis = (space.N, space.k0)
     node.form, J, c = embedded(node, places, space)
     keep_carriers(node, places, J, c)
-
-
-# the same where nodes do not wait for each other: only the spin of the base goes outward ---------------------------------
-
-
-def unturned(node: Node) -> None:
-    """Where everything is, and how it moves if the base does not turn."""
-    node.unturned = tuple(place_all(node, spin=ZERO))
-
-
-def spins(node: Node) -> None:
-    send_spins(node, [turning(at, node.spin) for at in node.unturned])
-
-
-def turned(walk: Walk, node: Node) -> None:
-    embed(walk, node, [turning(at, node.spin) for at in node.unturned])
 
 
 def velocity(body: Any) -> Motion:

@@ -29,6 +29,7 @@ class Emitter(Graph):
         """``wide``: how many tangents stand beside every value, which is then one number: in vectors, whose names say so."""
         super().__init__()
         self.wide = wide
+        self.states = lanes  # of a number in memory; where nodes are taken abreast, lanes are other ones
         self.wide_type = f"<{wide} x double>"
         self.unit = 1 + wide if wide else lanes  # doubles of a number with its tangents, or of all lanes
         self._take(lanes)

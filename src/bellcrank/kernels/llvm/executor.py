@@ -91,7 +91,7 @@ class ArrayInMemory:
         elif self.active:
             self.step = 1 + e.wide
         else:
-            self.step = 1 if declaration.shared else e.lanes
+            self.step = 1 if declaration.shared else e.states
 
     def row(self, row: Any) -> str:
         """Address of a row."""

@@ -1,6 +1,6 @@
 """The walk over nodes in any order, equal ones several at a time: a kernel for one state uses lanes for nodes, not for states.
 
-This is for passes in which nothing passes between nodes. Their integers are then Several, one in each lane.
+This is for passes in which nothing is sent. The integers of nodes are then Several, one in each lane.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...kernels.processor import lane_count
 from ...numbers import Number
 from ...plan.nodes import NodeSignature
 from .groups import groups_of
-from .walk import WalkedNode, learn_messages
+from .walk import WalkedNode
 
 if TYPE_CHECKING:
     from ..walk import Walk
@@ -27,27 +27,21 @@ def side_by_side(walk: Walk) -> dict[NodeSignature, bool]:
     if nodes is None or not e.folds or e.lanes > 1 or e.wide or e.transposable:
         return {}
     groups = groups_of(nodes)
-    return {nodes.signatures[code]: code not in groups.mixed for code in groups.several}
+    return {nodes.signatures[code]: code not in groups.mixed for code in groups.codes}
 
 
 def nodes_abreast(walk: Walk, step: Callable[[Any], None]) -> None:
-    e, tables, groups, table = walk.e, walk.plan.nodes, walk.array("node_groups"), walk.array("node_table")
-    assert tables is not None
-    learn_messages(walk, step)
+    """Group by group: in any order."""
+    e, groups, table = walk.e, walk.array("node_groups"), walk.array("node_table")
     e.start_pass()
 
     def one(k: Integer) -> None:
-        def met(signature: NodeSignature, i: Any) -> None:
-            step(WalkedNode(signature, walk, i, table[i, "first"]))
-
         def arm(signature: NodeSignature) -> list[Number]:
-            if signature not in walk.side_by_side:
-                met(signature, groups[k, "node0"])
-                return []
             with e.abreast(lane_count()):
-                met(signature, Several([groups[k, f"node{lane}"] for lane in range(lane_count())]))
+                i = Several([groups[k, f"node{lane}"] for lane in range(lane_count())])
+                step(WalkedNode(signature, walk, i, table[i, "first"]))
             return []
 
-        e.switch(groups[k, "code"], [lambda s=s: arm(s) for s in tables.signatures])
+        e.switch(groups[k, "arm"], [lambda s=s: arm(s) for s in walk.side_by_side])
 
     e.each(0, e.count("node_groups"), one)

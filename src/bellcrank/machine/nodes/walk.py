@@ -161,6 +161,7 @@ class WalkedNode(CondensedForms, LinkMessages):
             dofs=signature.dofs,
             on_ground=signature.on_ground,
             condensed=signature.condensed,
+            abreast=signature in walk.side_by_side,
             in_memory=signature.in_memory and walk.e.folds,
             outward=outward_places(signature),
             closures=[] if signature.link else held,
@@ -199,20 +200,16 @@ class WalkedNode(CondensedForms, LinkMessages):
     def memory(self, column: str = "memory") -> str:
         """Address of the numbers that steps keep on this node, or of the matrices, in machine code."""
         e, index = self.walk.e, first_of(self.index)
-        column = "abreast" if column == "memory" and self._in_group else column
+        column = "abreast" if column == "memory" and self.abreast else column
         key = column, str(index)
         if key not in e.known:
             start = self.walk.array("node_table")[index, column]
             e.known[key] = self.walk.array("node_work").row(start)
         return str(e.known[key])
 
-    @property
-    def _in_group(self) -> bool:
-        return self.signature in self.walk.side_by_side
-
     def slot(self, k: int) -> int:
         """Where the k-th kept number is: beside those of the other nodes of a group, of which it is one or a vector of all."""
-        return k * lane_count() if self._in_group and self.walk.e.lanes == 1 else k
+        return k * lane_count() if self.abreast and self.walk.e.lanes == 1 else k
 
     # the node
 
@@ -312,7 +309,7 @@ class WalkedNode(CondensedForms, LinkMessages):
 def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
     e, tables, table = walk.e, walk.plan.nodes, walk.array("node_table")
     assert tables is not None
-    learn_messages(walk, step)
+    walk.node_messages.learn(tables.signatures, lambda signature: _rehearse(walk, step, signature))
     e.start_pass()
 
     def one(k: Integer) -> None:
@@ -326,12 +323,6 @@ def nodes(walk: Walk, step: Callable[[Any], None], inward: bool) -> None:
         e.switch(code, [lambda s=s: arm(s) for s in tables.signatures])
 
     e.each(0, e.count("nodes"), one)
-
-
-def learn_messages(walk: Walk, step: Callable[[Any], None]) -> None:
-    """Which numbers of what a pass sends are the same everywhere."""
-    signatures = walk.plan.nodes.signatures if walk.plan.nodes else ()
-    walk.node_messages.learn(signatures, lambda signature: _rehearse(walk, step, signature))
 
 
 def _rehearse(walk: Walk, step: Callable[[Any], None], signature: NodeSignature) -> None:
