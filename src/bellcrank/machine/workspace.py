@@ -189,7 +189,6 @@ def _fetched(body: Body, slot: int, cell: Cell) -> Symbol:
     key = ("slot", cell, str(body.index))
     found = e.known.get(key)
     if found is None:
-        read = e.load_wide if has_tangents(cell) else e.load
-        found = e.known[key] = Symbol(e, read(body.memory(), body.slot(slot)), "slot", (slot,))
+        found = e.known[key] = Symbol(e, body.kept_number(slot, has_tangents(cell)), "slot", (slot,))
         e.mark(cell)
     return found

@@ -17,6 +17,9 @@ base's origin is set to zero inside a node, so that accelerations are the classi
 
 A long loop is eliminated along its own bodies, its joints being nodes by themselves (long_loops).
 
+Many equal loops are done several at a time but for what they wait for: the spin of their base outward, inertias inward
+(nodes abreast: unturned, turned).
+
 A large block has a clique tree (plan.blocks). A node shares the joints x of a separator with its parent and
 reports in condensed form, x = T y + c with a quadratic form in its own y; at the inner node the equations x - T y = c join the
 closures.

@@ -211,6 +211,10 @@ class WalkedNode(CondensedForms, LinkMessages):
         """Where the k-th kept number is: beside those of the other nodes of a group, of which it is one or a vector of all."""
         return k * lane_count() if self.abreast and self.walk.e.lanes == 1 else k
 
+    def kept_number(self, k: int, wide: bool) -> str:
+        e = self.walk.e
+        return str((e.load_wide if wide else e.load)(self.memory(), self.slot(k)))
+
     # the node
 
     def above(self, place: int) -> int:
