@@ -7,8 +7,9 @@ steps a ``body`` (formulations.base says what they offer). A new formulation is 
 from dataclasses import replace
 
 from . import articulated_body, canonical_momenta, inverse_dynamics, mass_matrix, observables, reference_point
-from .base import Body, Program, Walk
+from .base import Body, Walk
 from .loops import block_multipliers, block_projection, canonical_loops, closure, coordinate_reduction, multipliers
+from .program import Program
 
 FORMULATIONS: dict[str, Program] = {
     "articulated_body": articulated_body.PROGRAM,
@@ -34,7 +35,7 @@ CLOSED: dict[str, Program] = {
     "multipliers:joint": multipliers.JOINT,
     "multipliers:origin": multipliers.ORIGIN,
 }
-"""The same for models with closed loops."""
+"""Programs that give accelerations from q, v, tau of models with closed loops."""
 
 WITH_MULTIPLIERS: dict[str, Program] = {
     "multipliers:centroid": multipliers.CENTROID_BOTH,

@@ -30,9 +30,10 @@ from ..numbers import Number, is_constant
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector, eliminate, joint_acceleration
 from ..spatial.elimination import FullPivot, Pivot, coordinate, eliminate_bias
 from ..spatial.vector import ZERO
-from .base import Body, Program, Walk
+from .base import Body, Walk
 from .canonical_frames import NOTHING, AtJoint, AtOrigin, Felt, Reference, pose
 from .inverse_dynamics import output_drive, output_wrench
+from .program import Program
 
 
 def hamilton(walk: Walk, at: type[Reference]) -> None:
@@ -239,7 +240,7 @@ def combined(directions: Sequence[Motion], amounts: Sequence[Number]) -> Motion:
 
 
 def bias_elimination(at: type[Reference], body: Body, carried: Force) -> Force:
-    """The same elimination for the bias force: u = tau - E.(b + M* zeta)."""
+    """The joint eliminated from the bias force: u = tau - E.(b + M* zeta)."""
     body.b = body.gyroscopic - at.wrench(body, body.applied) + carried
     force, body.rests = eliminate_bias(body.b + (body.M @ body.zeta), body.E, body.effort, body.pivots)
     return at.up_wrench(body, force)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..run.compiled import Limits, in_machine_code
 from ..run.joining import State, from_last, joined, on_grid, still_to_come
 from ..run.loops.row_choice import KeptRows, Stretches
 from ..run.loops.treatment import Loops
-from ..run.stiffness import Stiffness, remedy
+from ..run.stiff.stiffness import Stiffness, remedy
 from ..run.system import Outcome
 from .jumps.timed import run_through, timed_jumps
 
@@ -50,6 +50,7 @@ class Scaled:
 
     design: Design
     size: Array  # (parameters,)
+    _data: dict[int, tuple[Plan, dict[str, Array]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, design: Design) -> Scaled:
@@ -61,8 +62,12 @@ class Scaled:
 
     def data(self, plan: Plan) -> dict[str, Array]:
         """Tangents of the data of a plan, as kernels take them."""
-        found = self.design.tangents(self.design.start, plan)
-        return design_tangents(plan, {name: x * self.size for name, x in found.items()}, self.count)
+        known = self._data.get(id(plan))
+        if known is None:
+            found = self.design.tangents(self.design.start, plan)
+            found = design_tangents(plan, {name: x * self.size for name, x in found.items()}, self.count)
+            known = self._data[id(plan)] = plan, found
+        return known[1]
 
     def changes(self, plan: Plan, **along: Array) -> Changes:
         return Changes(self.count, along, self.data(plan))

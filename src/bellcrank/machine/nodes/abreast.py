@@ -12,7 +12,7 @@ from ...kernels.executor import Integer
 from ...kernels.llvm.several import Several
 from ...kernels.processor import lane_count
 from ...numbers import Number
-from ...plan.nodes import NodeSignature
+from ...plan.nodes.signatures import NodeSignature
 from .groups import groups_of
 from .walk import WalkedNode
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.processor import lane_count
-from ...plan.nodes import NODE_TABLE, Nodes, NodeSignature
+from ...plan.nodes.signatures import NodeSignature
+from ...plan.nodes.tables import NODE_TABLE, Nodes
 
 MOST_LANES = 8
 GROUP_TABLE = ("arm", *(f"node{lane}" for lane in range(MOST_LANES)))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...forces import BodyState
-from ...formulations.base import Placed
+from ...formulations.nodes import Placed
 from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.executor import Integer
 from ...kernels.llvm.several import first_of
@@ -18,14 +18,15 @@ from ...kernels.processor import lane_count
 from ...numbers import Dual, Number, select
 from ...plan import Plan, Signature
 from ...plan.closures import CLOSURE_SLOTS
-from ...plan.nodes import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
+from ...plan.nodes.signatures import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
 from ...plan.signature import OWN
 from ...spatial import Force, Matrix, Motion, Vector
 from ...spatial.rank import is_redundant
 from ...spatial.vector import ZERO
 from ..at_state import ClosureView, closure_view
 from ..body import Body
-from ..closures import coupled, driven_of, factor_of, slope_of
+from ..closures.couplers import coupled, factor_of, slope_of
+from ..closures.views import driven_of
 from ..loads import data_of, state_of
 from ..workspace import make_workspace
 from .condensed import CondensedForms
@@ -265,12 +266,12 @@ class WalkedNode(CondensedForms, LinkMessages):
         self.walk.node_messages.put("felt", self.base, (inertia, force), add=not self.signature.opens)
 
     def report_pivot(self, pivot: Number) -> None:
-        self._tell((pivot, 0.0, 0.0), 0)
+        self._put_out((pivot, 0.0, 0.0), 0)
 
     def report_errors(self, error: Number, residual: Number) -> None:
-        self._tell((error, residual), 1)
+        self._put_out((error, residual), 1)
 
-    def _tell(self, numbers: Sequence[Number], first: int) -> None:
+    def _put_out(self, numbers: Sequence[Number], first: int) -> None:
         if "block" in self.walk.program.outputs:
             for k, x in enumerate(numbers, start=first):
                 self.walk.array("block")[self.index * 3 + k] = x
@@ -282,18 +283,23 @@ class WalkedNode(CondensedForms, LinkMessages):
         return joint_slides(self.signature, dof)
 
     def note_rows(self, directions: Sequence[Sequence[Number]], pivots: Sequence[Number]) -> None:
-        """Where the watch of a time loop reads them: rows of ``left`` and the pivots of ``rows``."""
+        """Where the watch of a time loop reads them: rows of ``left`` and the pivots of ``rows``; of the closures' equations,
+        then of those that say that children agree."""
         walk, width = self.walk, block_width(self.walk.plan)
         left, rows, tolerance = walk.array("left"), walk.array("rows"), walk.setting("tolerance")
         found = iter(zip(directions, pivots, strict=True))
+
+        def note(row: Integer, way: Sequence[Number], pivot: Number) -> None:
+            rows[row, "pivot"] = select(is_redundant(tolerance, pivot), 0.0, pivot)
+            for j, x in enumerate(way):
+                left[row * width + j] = x
+
         for closure in self.closures:
             first = walk.array("closure_table")[closure.index, "row"]
             for k in range(closure.rows):
-                row = first + k
-                way, pivot = next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)
-                rows[row, "pivot"] = select(is_redundant(tolerance, pivot), 0.0, pivot)
-                for j, x in enumerate(way):
-                    left[row * width + j] = x
+                note(first + k, *(next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)))
+        for k, (way, pivot) in enumerate(found):
+            note(self._numbers("agreements", 1)[0] + k, way, pivot)
 
     def _coordinate(self, dof: int) -> Integer:
         """Which of the model's degrees of freedom a coordinate is."""
@@ -357,6 +363,8 @@ def condensed_facts(signature: NodeSignature) -> dict[str, Any]:
         "separator": signature.separator,
         "shared": [form.shared for form in signature.forms],
         "form_sizes": [form.size for form in signature.forms],
+        "form_rows": [len(form.shared) + form.own for form in signature.forms],
+        "reported": signature.reported,
         "equations": signature.equations,
         "kept_unknowns": signature.kept,
     }

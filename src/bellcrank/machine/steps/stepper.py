@@ -29,9 +29,10 @@ from ..tangents import steps as tangents
 from ..tangents.turning import write_turning_tangents
 from .cuts.openings import APPROACHES, CLOSE
 from .cuts.roots import write_first_root
+from .declared import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, own_buffers, words
 from .implicit.newton import write_newton
 from .implicit.turning import write_turning
-from .memory import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, WIDE, own_buffers, words
+from .layout import WIDE
 from .programs import side_outputs, takes_momenta
 from .projection import look_first
 
@@ -316,7 +317,7 @@ class Stepper:
         self.e.when(self.e.unequal(w["given"], 0), lambda: self._power_of_efforts(arrays["v"], into))
 
     def _column(self, source: Address, count: Integer, row: int, column: int, to: Address) -> None:
-        """The same entry of each row of a table."""
+        """Copy a column of a table: one entry of each row."""
         self.e.each(0, count, lambda i: self.put_number(self.number(source, i * row + column), to, i))
 
     def _power_of_efforts(self, v: Integer, place: Any) -> None:

@@ -15,8 +15,8 @@ from ....numbers import Condition, Number, Symbol, maximum, minimum
 from ...tangents.stages import GIVEN_UP, SOLVED, SOLVING, StageTangents
 from ..adaptive import SAFETY, SHRINK, AdaptiveStepper, polynomial_at
 from ..cuts.corners import start_of_step
+from ..declared import FRESH, OLD, TO_RENEW
 from ..lanes.stepping import LaneStepper
-from ..memory import FRESH, OLD, TO_RENEW
 from ..stepper import EPSILON
 from .newton import Newton, stage_times
 
@@ -286,7 +286,7 @@ class RadauStepper(AdaptiveStepper):
     # the next step ------------------------------------------------------------------------------------------------
 
     def notice(self, good: Condition) -> None:
-        """It does not matter to this method."""
+        """Stiffness is not watched for: this method is made for it."""
 
     def proposal(self, stands: Condition, number: Condition) -> Number:
         h, error = self.real("h"), maximum(self.real("error"), 1e-10)
@@ -340,7 +340,7 @@ class RadauStepper(AdaptiveStepper):
 
 
 class RadauLaneStepper(RadauStepper, LaneStepper):
-    """The same in lanes."""
+    """Radau IIA in lanes: each run with a time and a step of its own."""
 
 
 def _between(x: Number) -> Number:
