@@ -228,6 +228,10 @@ class Walk(Protocol):
     def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
         """Take a step at every node, from ground outward or back inward."""
 
+    def nodes_abreast(self, step: Callable[[Any], None]) -> None:
+        """Take a step, which neither sends nor waits for what this pass sends, at the nodes that are ``abreast``; several at a
+        time."""
+
     @property
     def checks(self) -> bool:
         """Whether equations were left out of nodes that could disagree with the others."""

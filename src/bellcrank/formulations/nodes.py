@@ -61,6 +61,7 @@ class Node(Protocol):
     outward: Sequence[int]  # places, parents first
     on_ground: bool  # the base is ground
     condensed: bool  # a node of the clique tree of a block
+    abreast: bool  # one of many equal ones, whose own part is done several at a time
 
     def above(self, place: int) -> int:
         """Place of the parent body."""

@@ -33,12 +33,13 @@ from ..plan.nodes.tables import NODE_TABLE
 from ..plan.plan import TABLE
 from ..plan.row_selection import least_kept, order_of_rows
 from ..plan.signature import OWN, ROW
+from .nodes.groups import GROUP_TABLE, group_table, groups_of
 
 FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
 SIZES = (
     "motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes", "early_measures", "measures", "measured",
-    "givens", "actions",
+    "givens", "actions", "node_groups",
 )  # fmt: skip
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
 CARRIED = (
@@ -88,6 +89,7 @@ _DECLARED = (
     _table("row_order", "rows", 1, lambda plan: order_of_rows(plan)),
     _data("row_least", "rows", 1, lambda plan: least_kept(plan)),
     _table("node_table", "nodes", NODE_TABLE, lambda plan: plan.nodes.table if plan.nodes else ()),
+    _table("node_groups", "node_groups", GROUP_TABLE, lambda plan: group_table(plan.nodes)),
     _table("node_ints", "node_ints", 1, lambda plan: plan.nodes.ints if plan.nodes else ()),
     _data("node_body_data", "node_bodies", OWN, lambda plan: plan.nodes.shared_bodies if plan.nodes else ()),
     _data("node_closure_data", "node_closures", CLOSURE_ROW, lambda plan: plan.nodes.shared_closures if plan.nodes else ()),
@@ -177,9 +179,13 @@ def _counted(plan: Plan) -> dict[str, int]:
     counts |= {"measures": len(measures.table), "early_measures": measures.early, "measured": measures.ordered.size}
     counts |= {"measure_row": measures.data.shape[1], "measure_arguments": len(measures.arguments)}
     if nodes is not None:
-        counts |= {"node_ints": nodes.ints.size, "node_bodies": len(nodes.shared_bodies)}
-        counts |= {"node_closures": len(nodes.shared_closures), "forms": nodes.sent}
-    return counts | {name: 0 for name in ("node_ints", "node_bodies", "node_closures", "forms") if nodes is None}
+        counts |= {
+            "node_groups": len(groups_of(nodes).nodes),
+            "node_ints": nodes.ints.size,
+            "node_bodies": len(nodes.shared_bodies),
+        }
+        counts |= {"node_bodies": len(nodes.shared_bodies), "node_closures": len(nodes.shared_closures), "forms": nodes.sent}
+    return counts | {name: 0 for name in ("node_groups", "node_ints", "node_bodies", "node_closures", "forms") if nodes is None}
 
 
 def for_plan(program: Program, plan: Plan) -> Program:

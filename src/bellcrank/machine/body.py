@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..joints import JOINTS_BY_KEY, JointData
 from ..kernels.executor import Integer
+from ..kernels.llvm.several import Several
 from ..kernels.messages import leaves
 from ..numbers import Dual, Number
 from ..plan import SLOTS, Signature
@@ -61,6 +62,16 @@ class Body:
     def memory(self) -> str:
         """Address of what steps keep on this body, in machine code."""
         return str(self.walk.array("work").row(self.index))
+
+    def slot(self, k: int) -> int:
+        """Where the k-th of these is."""
+        return k
+
+    def kept_number(self, k: int, wide: bool) -> str:
+        e, rows = self.walk.e, self.walk.array("work")
+        if isinstance(self.index, Several):
+            return str(e.gathered([e.pointer(rows.row(i), k) for i in self.index.each]))
+        return str((e.load_wide if wide else e.load)(self.memory(), self.slot(k)))
 
     def origin(self, array: str, k: int) -> tuple[Any, ...]:
         """Says where a number was read, so that it can be read again."""

@@ -24,6 +24,7 @@ from .arrays import ARRAYS
 from .calls.batch import write_batch
 from .calls.bound import Text
 from .calls.direct import write_many, write_single
+from .nodes.groups import key_of
 from .walk import Walk
 
 _WORK_ROW, _MESSAGE_ROW = "@WORK@", "@MESSAGE@"  # widths known only when all kernels of a module are written
@@ -107,7 +108,7 @@ def structure_name(plan: Plan) -> str:
 
 
 def structure_key(plan: Plan) -> tuple[Any, ...]:
-    nodes = () if plan.nodes is None else plan.nodes.key()
+    nodes = () if plan.nodes is None else (*plan.nodes.key(), *key_of(plan.nodes))
     present = (*plan.has_gravity, *(bool(x) for x in plan.baumgarte))
     shared = ("pool", "factors", "given_factors", "action_data")  # of others the signatures say what varies
     varied = *(plan.varies("gravity", k) for k in range(3)), *(plan.varies(name) for name in shared)

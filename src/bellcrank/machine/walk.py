@@ -25,6 +25,7 @@ from .body import Body
 from .closures import equations, multipliers
 from .measuring import loops as measuring
 from .nodes import walk as nodes
+from .nodes.abreast import nodes_abreast, side_by_side
 from .nodes.in_memory import Arena
 from .nodes.messages import make_node_messages
 from .patterns import Entries, Pattern, constant_everywhere, folded, whole_messages
@@ -68,8 +69,17 @@ class Walk:
         self._declared: Mapping[str, Array] = arrays_of(plan, program)
         self.array: Callable[[str], Any] = _Arrays(e, self._declared).__getitem__
         self.array("cursor")  # where the kernel begins, so that it stays in registers
-        there = plan.has_gravity
-        self.gravity = Vector(*[self.data("gravity", (0, k), plan.varies("gravity", k)) if there[k] else 0.0 for k in range(3)])
+        self._gravity = self._read_gravity()
+        self.side_by_side = side_by_side(self)
+
+    @property
+    def gravity(self) -> Vector:
+        """Read again where nodes are taken abreast: single numbers are no vectors."""
+        return self._read_gravity() if self.side_by_side and self.e.lanes > 1 else self._gravity
+
+    def _read_gravity(self) -> Vector:
+        there, varies = self.plan.has_gravity, self.plan.varies
+        return Vector(*[self.data("gravity", (0, k), varies("gravity", k)) if there[k] else 0.0 for k in range(3)])
 
     def carries(self, name: str) -> bool:
         """Whether numbers of an array have their tangents behind them."""
@@ -303,3 +313,7 @@ class Walk:
     def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
         self.visits_nodes = True
         nodes.nodes(self, step, inward)
+
+    def nodes_abreast(self, step: Callable[[Any], None]) -> None:
+        if self.side_by_side:
+            nodes_abreast(self, step)

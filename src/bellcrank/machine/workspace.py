@@ -97,7 +97,7 @@ class Workspace:
             if wide:
                 e.store_wide(value, body.memory(), slot)
             else:
-                e.store(value, body.memory(), slot)
+                e.store(value, body.memory(), body.slot(slot))
             e.mark(cell)
             body.there[value.ref] = recipe
             self.slots = max(self.slots, slot + (e.wide if wide else 1))
@@ -189,7 +189,6 @@ def _fetched(body: Body, slot: int, cell: Cell) -> Symbol:
     key = ("slot", cell, str(body.index))
     found = e.known.get(key)
     if found is None:
-        read = e.load_wide if has_tangents(cell) else e.load
-        found = e.known[key] = Symbol(e, read(body.memory(), slot), "slot", (slot,))
+        found = e.known[key] = Symbol(e, body.kept_number(slot, has_tangents(cell)), "slot", (slot,))
         e.mark(cell)
     return found

@@ -33,13 +33,13 @@ class NullSpace(NamedTuple):
 def null_space(G: Rows, gamma: Sequence[Number], n: int, *, directions: bool = False, least: Number | None = None) -> NullSpace:
     """Of rows that are independent; by QR of G^T without pivoting, so that nothing depends on values.
 
+    Where one vector spans it, the last two rows are left to a cross product: fewer roots and divisions wait for each other.
     Where the pivot is below ``least``, k0 is not a number: the rows have become dependent.
     """
     if not G:
         return identity(n)
-    if len(G) == 2 and n == 3:
-        return _cross_product(Vector(*G[0]), Vector(*G[1]), gamma, directions, least)
-    return _householder([list(row) for row in G], gamma, n, directions, least)
+    turned = len(G) - 2 if len(G) == n - 1 >= 2 else len(G)
+    return _householder([list(row) for row in G], turned, gamma, n, directions, least)
 
 
 def identity(n: int) -> NullSpace:
@@ -47,20 +47,26 @@ def identity(n: int) -> NullSpace:
     return NullSpace(tuple(tuple(1.0 if i == j else 0.0 for i in range(n)) for j in range(n)), (0.0,) * n, 1.0)
 
 
-def _cross_product(a: Vector, b: Vector, gamma: Sequence[Number], directions: bool, least: Number | None) -> NullSpace:
-    """Two rows of three: N = a x b, and |N|^2 is the determinant of G G^T without cancellation (Lagrange)."""
+def _cross_product(
+    a: Vector, b: Vector, gamma: Sequence[Number], beside: Number, directions: bool, least: Number | None
+) -> NullSpace:
+    """Two rows of three: N = a x b, k0 = (b g_1 - a g_2) x N / |N|^2.
+
+    |N|^2 is the determinant of G G^T without cancellation (Lagrange).
+    ``beside``: sum of squares of other rows, which count in what the pivots are parts of.
+    """
     N = a.cross(b)
-    aa, ab, bb, det = a.dot(a), a.dot(b), b.dot(b), N.dot(N)
-    trace = aa + bb
-    inverse = _if_kept(det, least, trace * trace, 1.0 / det)
-    x, y = (bb * gamma[0] - ab * gamma[1]) * inverse, (aa * gamma[1] - ab * gamma[0]) * inverse
+    aa, det = a.dot(a), N.dot(N)
+    trace = aa + b.dot(b)
+    whole = trace + beside
+    inverse = _if_kept(det, least, trace * whole, 1.0 / det)
     scale = sqrt(inverse)  # not a number either: where gamma is zero by structure, nothing else would tell
-    space = NullSpace((tuple(N * scale),), tuple(a * x + b * y), det / (trace * trace))
+    space = NullSpace((tuple(N * scale),), tuple((b * gamma[0] - a * gamma[1]).cross(N) * inverse), det / (trace * whole))
     if not directions:
         return space
-    first, root = sqrt(aa), sqrt(trace)
+    first, root = sqrt(aa), sqrt(whole)
     second = sqrt(det) / first
-    new = (b - a * (ab / aa)) * (1.0 / second)
+    new = (b - a * (a.dot(b) / aa)) * (1.0 / second)
     return space._replace(directions=(tuple(a * (1.0 / first)), tuple(new)), pivots=(first / root, second / root))
 
 
@@ -69,26 +75,37 @@ def _if_kept(x: Number, least: Number | None, whole: Number, then: Number) -> Nu
     return then if least is None else select(is_redundant(least * whole, x), NAN, then)
 
 
-def _householder(A: list[list[Number]], gamma: Sequence[Number], n: int, directions: bool, least: Number | None) -> NullSpace:
-    """A: rows of G, which are the columns of G^T."""
-    m = len(A)
-    Q = _orthogonal(A)
-    R = Q.R
+def _householder(
+    A: list[list[Number]], turned: int, gamma: Sequence[Number], n: int, directions: bool, least: Number | None
+) -> NullSpace:
+    """A: rows of G, which are the columns of G^T; so many by reflections, and two that are left by their cross product."""
+    Q = _orthogonal(A, turned)
     z: list[Number] = []  # R^T z = gamma
-    for r in range(m):
-        z.append((gamma[r] - summed(R[k][r] * z[k] for k in range(r))) / R[r][r])
-    z[-1] = _if_kept(Q.smallest, least, Q.whole, z[-1])
-    units = [[0.0] * m + [1.0 if i == j else 0.0 for i in range(n - m)] for j in range(n - m)]
-    space = NullSpace(tuple(Q.times(unit) for unit in units), Q.times([*z, *[0.0] * (n - m)]), Q.smallest / Q.whole)
+    right = list(gamma)
+    for r in range(len(A)):
+        right[r] = right[r] - summed(Q.R[k][r] * z[k] for k in range(min(r, turned)))
+        if r < turned:
+            z.append(right[r] / Q.R[r][r])
+    rest = identity(n - turned)
+    if turned < len(A):
+        a, b = (Vector(*row[turned:]) for row in A[turned:])
+        rest = _cross_product(a, b, right[turned:], Q.whole, directions, least)
+    if not turned:
+        return rest
+    whole = Q.whole + summed(x * x for row in A[turned:] for x in row[turned:])
+    z[-1] = _if_kept(Q.smallest, least, whole, z[-1])
+    N, k0 = tuple(Q.times([0.0] * turned + [*x]) for x in rest.N), Q.times([*z, *rest.k0])
+    space = NullSpace(N, k0, minimum(Q.smallest / whole, rest.pivot) if turned < len(A) else Q.smallest / whole)
     if not directions:
         return space
-    signs = [select(less(R[k][k], 0.0), -1.0, 1.0) for k in range(m)]
-    ways = tuple(Q.times([sign if i == k else 0.0 for i in range(n)]) for k, sign in enumerate(signs))
-    return space._replace(directions=ways, pivots=tuple(sqrt(part / Q.whole) for part in Q.squares))
+    signs = [select(less(Q.R[k][k], 0.0), -1.0, 1.0) for k in range(turned)]
+    own = [[sign if i == k else 0.0 for i in range(n)] for k, sign in enumerate(signs)]
+    ways = tuple(Q.times(x) for x in (*own, *([0.0] * turned + [*y] for y in rest.directions)))
+    return space._replace(directions=ways, pivots=(*(sqrt(part / whole) for part in Q.squares), *rest.pivots))
 
 
 class _Orthogonal(NamedTuple):
-    """G^T = Q R, Q as reflections; ``squares``: of each row what is new, squared."""
+    """G^T = Q R, Q as reflections, of the first rows or of all; ``squares``: of each of these what is new, squared."""
 
     reflections: list[tuple[list[Number], Number]]
     R: list[list[Number]]
@@ -103,7 +120,7 @@ class _Orthogonal(NamedTuple):
 
     @property
     def whole(self) -> Number:
-        """Sum of squares of all of G, which is that of R."""
+        """Sum of squares of R, which is that of G where all rows are turned."""
         return summed([*self.squares, *(x * x for k, row in enumerate(self.R) for x in row[k + 1 :])])
 
     def times(self, y: list[Number]) -> tuple[Number, ...]:
@@ -119,10 +136,11 @@ class _Orthogonal(NamedTuple):
         return x
 
 
-def _orthogonal(A: list[list[Number]]) -> _Orthogonal:
+def _orthogonal(A: list[list[Number]], turned: int) -> _Orthogonal:
+    """Of so many rows of A; from the others, too, what is along these is taken away."""
     m = len(A)
-    Q = _Orthogonal([], [[0.0] * m for _ in range(m)], [])
-    for k in range(m):
+    Q = _Orthogonal([], [[0.0] * m for _ in range(turned)], [])
+    for k in range(turned):
         x = A[k][k:]
         square = summed(t * t for t in x)
         length = sqrt(square)
@@ -144,7 +162,7 @@ class Combination:
     def __init__(self, G: Rows):
         self.rows = len(G)
         self.pair = (Vector(*G[0]), Vector(*G[1])) if len(G) == 2 and len(G[0]) == 3 else None
-        self.Q = None if self.pair else _orthogonal([list(row) for row in G])
+        self.Q = None if self.pair else _orthogonal([list(row) for row in G], len(G))
 
     def of(self, x: Sequence[Number]) -> list[Number]:
         if self.pair is not None:

@@ -17,6 +17,9 @@ base's origin is set to zero inside a node, so that accelerations are the classi
 
 A long loop is eliminated along its own bodies, its joints being nodes by themselves (long_loops).
 
+Many equal loops are done several at a time but for what they wait for: the spin of their base outward, inertias inward
+(nodes abreast: unturned, turned).
+
 A large block has a clique tree (plan.nodes.blocks). A node shares the joints x of a separator with its parent and
 reports in condensed form, x = T y + c with a quadratic form in its own y; at the inner node the equations x - T y = c join the
 closures.
@@ -47,7 +50,7 @@ from .closure import holding, minus_error
 from .condensed import eliminate_condensed, unknowns_condensed
 from .multipliers import closing, from_joint_point
 from .node_forms import Form, Takes, gains, inertia_force, message, resumed, sums_of, total
-from .node_places import closure_rows, place_all
+from .node_places import closure_rows, place_all, turning
 
 
 def acceleration(walk: Walk) -> None:
@@ -58,7 +61,9 @@ def acceleration(walk: Walk) -> None:
 
 def unchecked(walk: Walk) -> None:
     """Accelerations by the equations that are kept, whatever the others say."""
+    walk.nodes_abreast(unturned)
     walk.nodes(partial(kinematics, walk))
+    walk.nodes_abreast(partial(turned, walk))
     walk.nodes(elimination, inward=True)
     walk.nodes(motions)
 
@@ -67,8 +72,37 @@ def unchecked(walk: Walk) -> None:
 
 
 def kinematics(walk: Walk, node: Node) -> None:
-    """Positions, velocities, closures; and, where this node has no children, all that the inward pass needs."""
+    """Positions, velocities, closures; and, where this node has no children, all that the inward pass needs.
+
+    Of nodes abreast only the spin waits for the base.
+    """
+    if node.abreast:
+        send_spins(node, [turning(at, node.spin) for at in node.unturned])
+        return
     places = place_all(node)
+    embed(walk, node, places)
+    send_spins(node, places)
+    if node.link:
+        equations = partial(closing, from_joint_point, walk.baumgarte)
+        long_loops.place(node, equations, spin=node.spin_of_loop, moves=velocity, gravity=Motion(ZERO, -walk.gravity))
+
+
+def unturned(node: Node) -> None:
+    """Where everything is, and how it moves if the base does not turn."""
+    node.unturned = tuple(place_all(node, spin=ZERO))
+
+
+def turned(walk: Walk, node: Node) -> None:
+    embed(walk, node, [turning(at, node.spin) for at in node.unturned])
+
+
+def send_spins(node: Node, places: Sequence[Placed]) -> None:
+    for o in node.carriers:
+        node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
+
+
+def embed(walk: Walk, node: Node, places: Sequence[Placed]) -> None:
+    """What is the node's own: the motions that its closures leave, and what its bodies take to move so."""
     G, gamma = closure_rows(node, places, walk.baumgarte)
     if node.condensed:
         node.rows = tuple((*row, -right) for row, right in zip(G, gamma, strict=True))
@@ -79,11 +113,6 @@ def kinematics(walk: Walk, node: Node) -> None:
     node.basis = (space.N, space.k0)
     node.form, J, c = embedded(node, places, space)
     keep_carriers(node, places, J, c)
-    for o in node.carriers:
-        node.send_spin(o, places[o].R.transpose() @ places[o].V.w)
-    if node.link:
-        equations = partial(closing, from_joint_point, walk.baumgarte)
-        long_loops.place(node, equations, spin=node.spin_of_loop, moves=velocity, gravity=Motion(ZERO, -walk.gravity))
 
 
 def velocity(body: Any) -> Motion:

@@ -17,12 +17,12 @@ from .multipliers import closing, from_origin
 Rows = list[list[Number]]
 
 
-def place_all(node: Node, still: bool = False) -> list[Placed]:
+def place_all(node: Node, still: bool = False, spin: Vector | None = None) -> list[Placed]:
     """Of the node's own bodies, then of those that other nodes lend; the base stands still but for its spin.
 
     Where only positions matter (``still``) nothing moves.
     """
-    spin = ZERO if still else node.spin
+    spin = ZERO if still else node.spin if spin is None else spin
     base = Placed(Matrix.identity(), ZERO, Motion(spin, ZERO), node.known_acceleration, ())
     places: list[Any] = [None] * len(node.bodies) + [node.borrowed(k) for k in range(node.borrows)]
     for k, body in enumerate(node.bodies):
@@ -40,6 +40,11 @@ def place(body: Any, parent: Placed, still: bool = False) -> Placed:
     own, bias = at_base(R, p, body.velocity), at_base(R, p, body.bias)
     s = tuple(at_base(R, p, S) for S in body.directions)
     return Placed(R, p, parent.V + own, parent.c + _rate(parent.V, own) + bias, s)
+
+
+def turning(at: Placed, spin: Vector) -> Placed:
+    """The same on a base that turns, if it did not."""
+    return at._replace(V=at.V + Motion(spin, ZERO), c=at.c + _rate(Motion(spin, ZERO), at.V))
 
 
 def at_base(R: Matrix, p: Vector, S: Motion) -> Motion:

@@ -7,13 +7,13 @@ reciprocals; never `fast`, which would assume that there is no NaN.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ...numbers import Condition, Graph, Number, Symbol
 from ...numbers.symbol import WIDE
-from .graph import Cell, Operation, Region, cosine_of
+from .graph import Abreast, Cell, Operation, Region, cosine_of
 from .text import Writer
 
 POISON = "poison"
@@ -28,14 +28,11 @@ class Emitter(Graph):
     def __init__(self, lanes: int = 1, wide: int = 0):
         """``wide``: how many tangents stand beside every value, which is then one number: in vectors, whose names say so."""
         super().__init__()
-        self.lanes, self.wide = lanes, wide
+        self.wide = wide
+        self.states = lanes  # of a number in memory; where nodes are taken abreast, lanes are other ones
         self.wide_type = f"<{wide} x double>"
         self.unit = 1 + wide if wide else lanes  # doubles of a number with its tangents, or of all lanes
-        self.type = "double" if lanes == 1 else f"<{lanes} x double>"
-        self.int_type = "i64" if lanes == 1 else f"<{lanes} x i64>"
-        self.bool_type = "i1" if lanes == 1 else f"<{lanes} x i1>"
-        self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
-        self.align = 8 * lanes
+        self._take(lanes)
         self.region = Region()  # what is being recorded
         self.rehearsing = False
         self.chunked = lanes == 1 and not wide  # matrices in memory: several numbers of a row at once (routine)
@@ -43,6 +40,24 @@ class Emitter(Graph):
         self.declarations: dict[str, str] = {}
         self.pointers: dict[tuple[Any, ...], Any] = {}  # addresses, integers and what is read of constant tables
         self._constants: dict[tuple[bytes, int], str] = {}
+
+    def _take(self, lanes: int) -> None:
+        self.lanes = lanes
+        self.type = "double" if lanes == 1 else f"<{lanes} x double>"
+        self.int_type = "i64" if lanes == 1 else f"<{lanes} x i64>"
+        self.bool_type = "i1" if lanes == 1 else f"<{lanes} x i1>"
+        self.suffix = "f64" if lanes == 1 else f"v{lanes}f64"
+        self.align = 8 * lanes
+
+    @contextmanager
+    def in_lanes(self, lanes: int) -> Iterator[None]:
+        """Numbers are vectors of so many."""
+        before = self.lanes
+        self._take(lanes)
+        try:
+            yield
+        finally:
+            self._take(before)
 
     # recording ----------------------------------------------------------------------------------------------------
 
@@ -77,6 +92,14 @@ class Emitter(Graph):
         finally:
             self.region = kept
             self.forget()
+
+    @contextmanager
+    def abreast(self, lanes: int) -> Iterator[None]:
+        """Record operations on vectors of so many numbers, of which nothing outside is made."""
+        part = Abreast(lanes, Region())
+        with self.in_lanes(lanes), self.inside(part.body):
+            yield
+        self.append(part)
 
     def text(self) -> str:
         writer = Writer(self)
@@ -222,6 +245,20 @@ class Emitter(Graph):
 
     def store_wide(self, value: Number, base: str, index: Int) -> None:
         self.do(f"store {self.wide_type} $, ptr $, align 8", self.operand(value, wide=True), self.pointer(base, index))
+
+    def gathered(self, addresses: Sequence[str]) -> str:
+        """A double from each address, in the lanes."""
+        found = POISON
+        for lane, address in enumerate(addresses):
+            one = self.emit("load double, ptr $, align 8", address)
+            found = self.emit(f"insertelement {self.type} $, double $, i32 {lane}", found, one)
+        return found
+
+    def scatter(self, value: Number, addresses: Sequence[str]) -> None:
+        vector = self.operand(value)
+        for lane, address in enumerate(addresses):
+            one = self.emit(f"extractelement {self.type} $, i32 {lane}", vector)
+            self.do("store double $, ptr $, align 8", one, address)
 
     def load(self, base: str, index: Int) -> str:
         """All lanes of the index-th number of a base whose numbers are laid out lane by lane."""

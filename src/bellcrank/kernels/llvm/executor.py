@@ -14,6 +14,7 @@ from .elementary import any_lane
 from .emitter import Emitter
 from .liveness import PASS
 from .pool import Table
+from .several import Several, one_by_one
 
 
 class Integer:
@@ -90,7 +91,7 @@ class ArrayInMemory:
         elif self.active:
             self.step = 1 + e.wide
         else:
-            self.step = 1 if declaration.shared else e.lanes
+            self.step = 1 if declaration.shared else e.states
 
     def row(self, row: Any) -> str:
         """Address of a row."""
@@ -111,8 +112,15 @@ class ArrayInMemory:
         self.e.use(self.declaration.name)
         return self.base, row * self.width + column
 
+    def _addresses(self, places: Sequence[Any]) -> list[str]:
+        return [self.e.pointer(*self._at(place)) for place in places]
+
     def __getitem__(self, place: Any) -> Any:
-        e, (base, index) = self.e, self._at(place)
+        e = self.e
+        if places := one_by_one(place):
+            integers = self.declaration.integers
+            return Several([self[x] for x in places]) if integers else e.symbol(e.gathered(self._addresses(places)))
+        base, index = self._at(place)
         if self.declaration.kind == "tangent":
             return e.symbol(e.load_wide(base, index * e.wide))
         if self.declaration.shared or self.declaration.own:
@@ -143,7 +151,11 @@ class ArrayInMemory:
         return found
 
     def __setitem__(self, place: Any, x: Any) -> None:
-        e, (base, index) = self.e, self._at(place)
+        e = self.e
+        if places := one_by_one(place):
+            e.scatter(x, self._addresses(places))
+            return
+        base, index = self._at(place)
         if self.declaration.integers:
             e.do("store i64 $, ptr $, align 8", x, e.pointer(base, index))
             return

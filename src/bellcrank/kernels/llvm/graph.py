@@ -28,7 +28,7 @@ class Operation:
 class Region:
     """Operations in their order; those inside are done once, many times, or not at all."""
 
-    parts: list[Any] = field(default_factory=list)  # Operation, Loop, Branch, While
+    parts: list[Any] = field(default_factory=list)  # Operation, Loop, Branch, While, Abreast
 
 
 @dataclass
@@ -66,6 +66,14 @@ class While:
     body: Region
 
 
+@dataclass
+class Abreast:
+    """Operations on vectors of so many numbers, in a function that is on single ones."""
+
+    lanes: int
+    body: Region
+
+
 def cosine_of(sine: str) -> str:
     """An operation ``sincos`` makes two numbers; this is the name of the second."""
     return f"{sine}c"
@@ -92,6 +100,8 @@ def flat(region: Region) -> Iterator[tuple[str | None, Sequence[str], Operation 
                 yield from flat(inner)
             for k, name in enumerate(part.results):
                 yield name, [values[k] for values in part.values], None
+        elif isinstance(part, Abreast):
+            yield from flat(part.body)
         else:
             yield from flat(part.condition)
             yield None, [part.test], None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import elementary
-from .graph import Branch, Loop, Operation, Region, While
+from .graph import Abreast, Branch, Loop, Operation, Region, While
 
 if TYPE_CHECKING:
     from .emitter import Emitter
@@ -38,7 +38,7 @@ class Writer:
 
     def __init__(self, e: Emitter):
         self.e, self.lines, self.label = e, list[str](), "entry"
-        self._formats = {kind: as_format(text) for kind, text in templates(e).items()}  # of the other kinds: as they are met
+        self._formats: dict[int, dict[str, str]] = {}  # by lanes
         self._labels = 0
 
     def new_label(self, hint: str) -> str:
@@ -53,7 +53,7 @@ class Writer:
         self.lines.append(f"br label %{label}")
 
     def write(self, region: Region) -> None:
-        formats, lines = self._formats, self.lines
+        formats, lines = self._formats_now(), self.lines
         for part in region.parts:
             if type(part) is not Operation:
                 self._control(part)
@@ -70,6 +70,13 @@ class Writer:
             if text[-1] == ":":
                 self.label = text[:-1]
 
+    def _formats_now(self) -> dict[str, str]:
+        """Of kinds of operations on numbers; of the others, as they are met."""
+        lanes = self.e.lanes
+        if lanes not in self._formats:
+            self._formats[lanes] = {kind: as_format(text) for kind, text in templates(self.e).items()}
+        return self._formats[lanes]
+
     def _function(self, part: Operation) -> None:
         """Elementary functions are written out in simpler operations."""
         with self.e.inside(Region()) as region:
@@ -83,6 +90,9 @@ class Writer:
             self._branch(part)
         elif isinstance(part, While):
             self._while(part)
+        elif isinstance(part, Abreast):
+            with self.e.in_lanes(part.lanes):
+                self.write(part.body)
 
     def _loop(self, loop: Loop) -> None:
         before, top, inside, done = self.label, *(self.new_label(hint) for hint in ("each", "do", "done"))

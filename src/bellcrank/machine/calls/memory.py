@@ -15,6 +15,7 @@ from ...kernels.llvm.matrices.routine import CHUNK
 from ...plan import Plan
 from ...plan.nodes.tables import NODE_TABLE
 from ..arrays import ARRAYS, OF_NODES, own_data, plan_counts
+from ..nodes.groups import lay_abreast
 from ..nodes.walk import block_width
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:
         ends = start + np.cumsum([0, *(rows[k] for k in table[:, 0])])
         table[:, NODE_TABLE.index(name)] = ends[:-1]
         start = int(ends[-1])
-    return table, start
+    return table, lay_abreast(plan.nodes, table, facts.node_rows, start)
 
 
 def _side_by_side(given: Any, lanes: int) -> Numbers:

@@ -13,6 +13,8 @@ from ...forces import BodyState
 from ...formulations.nodes import Placed
 from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.executor import Integer
+from ...kernels.llvm.several import first_of
+from ...kernels.processor import lane_count
 from ...numbers import Dual, Number, select
 from ...plan import Plan, Signature
 from ...plan.closures import CLOSURE_SLOTS
@@ -149,8 +151,8 @@ class WalkedNode(CondensedForms, LinkMessages):
         walk.arena.used = 0
         self.__dict__.update(_workspace=walk.node_workspaces[signature], places=node_places(signature))
         numbers = self._numbers("bodies", len(signature.above))
-        closures = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
-        held = [NodeClosure(self, *x) for x in zip(signature.closures, *closures, strict=True)]
+        closures, rows = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
+        held = [NodeClosure(self, *x) for x in zip(signature.closures, closures, map(self._row, rows), strict=True)]
         self.__dict__.update(
             body_numbers=numbers,
             bodies=[NodeBody(s, walk, numbers[k], k, self._columns(k)) for k, s in enumerate(signature.bodies)],
@@ -160,6 +162,7 @@ class WalkedNode(CondensedForms, LinkMessages):
             dofs=signature.dofs,
             on_ground=signature.on_ground,
             condensed=signature.condensed,
+            abreast=signature in walk.side_by_side,
             in_memory=signature.in_memory and walk.e.folds,
             outward=outward_places(signature),
             closures=[] if signature.link else held,
@@ -175,7 +178,12 @@ class WalkedNode(CondensedForms, LinkMessages):
 
     def _columns(self, place: int) -> dict[str, Integer]:
         size = len(BODY_COLUMNS)
-        return dict(zip(BODY_COLUMNS, self._numbers("columns", size, place * size), strict=True))
+        found = dict(zip(BODY_COLUMNS, self._numbers("columns", size, place * size), strict=True))
+        return found | {"row": self._row(found["row"])}
+
+    def _row(self, row: Integer) -> Integer:
+        """Of data that nodes of a group share: the same for all, or that of each."""
+        return first_of(row) if self.walk.side_by_side.get(self.signature) else row
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._workspace.keep(self, name, value)
@@ -192,11 +200,21 @@ class WalkedNode(CondensedForms, LinkMessages):
 
     def memory(self, column: str = "memory") -> str:
         """Address of the numbers that steps keep on this node, or of the matrices, in machine code."""
-        e, key = self.walk.e, (column, str(self.index))
+        e, index = self.walk.e, first_of(self.index)
+        column = "abreast" if column == "memory" and self.abreast else column
+        key = column, str(index)
         if key not in e.known:
-            start = self.walk.array("node_table")[self.index, column]
+            start = self.walk.array("node_table")[index, column]
             e.known[key] = self.walk.array("node_work").row(start)
         return str(e.known[key])
+
+    def slot(self, k: int) -> int:
+        """Where the k-th kept number is: beside those of the other nodes of a group, of which it is one or a vector of all."""
+        return k * lane_count() if self.abreast and self.walk.e.lanes == 1 else k
+
+    def kept_number(self, k: int, wide: bool) -> str:
+        e = self.walk.e
+        return str((e.load_wide if wide else e.load)(self.memory(), self.slot(k)))
 
     # the node
 

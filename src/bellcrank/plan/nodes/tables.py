@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from .signatures import (
     NodeSignature,
     Ranks,
     node_dofs,
+    node_places,
     nv_of,
     own_reported,
     signature_of,
@@ -34,7 +36,7 @@ from .signatures import (
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MOST_NODE_SIGNATURES = 48
-NODE_TABLE = ("code", "first", "form", "given", "memory", "matrices")
+NODE_TABLE = ("code", "first", "form", "given", "memory", "abreast", "matrices")
 """Of each node: its signature; the first of its integers; where what it reports to its parent is, and what it
 gets from there; where a kernel keeps its numbers and matrices, which depends on the kernel."""
 
@@ -61,6 +63,19 @@ class Nodes:
     @property
     def count(self) -> int:
         return len(self.nodes)
+
+    @cached_property
+    def alike(self) -> tuple[list[Ints], ...]:
+        """Nodes of each signature, those whose data are the same together."""
+        return tuple(self._alike(code, signature) for code, signature in enumerate(self.signatures))
+
+    def _alike(self, code: int, signature: NodeSignature) -> list[Ints]:
+        places, own = node_places(signature), np.flatnonzero(self.table[:, NODE_TABLE.index("code")] == code)
+        rows = places["closure_rows"] + np.arange(len(signature.closures))
+        bodies = places["columns"] + BODY_COLUMNS.index("row") + len(BODY_COLUMNS) * np.arange(len(signature.bodies))
+        data = self.ints[self.table[own, NODE_TABLE.index("first"), None] + np.append(rows, bodies)]
+        order = np.lexsort((own, *data.T))
+        return np.split(own[order], np.flatnonzero(np.diff(data[order], axis=0).any(axis=1)) + 1)
 
     @property
     def checks(self) -> bool:
@@ -133,7 +148,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
     return Nodes(
         tuple(nodes),
         signatures,
-        np.array([(*x, form, at, 0, 0) for x, form, at in zip(table, forms, given, strict=False)], dtype=np.int64).reshape(
+        np.array([(*x, form, at, 0, 0, 0) for x, form, at in zip(table, forms, given, strict=False)], dtype=np.int64).reshape(
             -1, len(NODE_TABLE)
         ),
         np.array(ints, dtype=np.int64),
