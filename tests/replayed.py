@@ -16,7 +16,7 @@ from bellcrank.dynamics.differentiation import Changes, derivatives
 from bellcrank.dynamics.dynamics import Dynamics
 from bellcrank.formulations import QUANTITIES
 from bellcrank.machine.adjoint.retrace import Retraced
-from bellcrank.machine.steps.memory import WIDE
+from bellcrank.machine.steps.layout import WIDE
 from bellcrank.machine.steps.programs import projections
 from bellcrank.model.manifold import turning_joints
 from bellcrank.run.arguments import sample_times

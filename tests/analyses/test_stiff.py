@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.integrate import RADAU
 from bellcrank.run.compiled import in_machine_code
-from bellcrank.run.stiff import FINEST, integrate_stiff
+from bellcrank.run.stiff.bdf import FINEST, integrate_stiff
 from bellcrank.run.system import FirstOrder, Outcome
 from tests.formulations.mechanisms import build
 

@@ -13,7 +13,8 @@ from bellcrank.formulations import CLOSED, QUANTITIES, WITH_MULTIPLIERS
 from bellcrank.machine.in_python import run_plain
 from bellcrank.model import generators
 from bellcrank.papers.operations import count_program
-from bellcrank.plan import blocks, make_plan
+from bellcrank.plan import make_plan
+from bellcrank.plan.nodes import blocks
 from bellcrank.spatial.small import Combination
 
 from ..closed_linkages import n_four_bar

@@ -14,9 +14,10 @@ from bellcrank.joints import make_joint
 from bellcrank.machine.kernel import Kernel
 from bellcrank.model import Closure
 from bellcrank.model.generators import chain
-from bellcrank.plan import blocks, make_plan
-from bellcrank.plan.blocks import make_nodes
-from bellcrank.plan.condensed_places import places_in_turn
+from bellcrank.plan import make_plan
+from bellcrank.plan.nodes import blocks
+from bellcrank.plan.nodes.blocks import make_nodes
+from bellcrank.plan.nodes.condensed_places import places_in_turn
 
 from ..closed_linkages import four_bar, ladder, lattice, n_four_bar, spatial_ladder
 from ..closed_states import moving

@@ -15,8 +15,9 @@ from bellcrank.kernels.processor import lane_count
 from bellcrank.machine.adjoint.kernel import AdjointKernel
 from bellcrank.machine.in_python import run_plain
 from bellcrank.machine.kernel import Kernel
-from bellcrank.plan import make_plan, nodes
+from bellcrank.plan import make_plan
 from bellcrank.plan.long_loops import choice
+from bellcrank.plan.nodes import signatures as nodes
 
 from ..closed_linkages import Bar, lattice, linkage, pinned
 from ..closed_states import displaced, moving
@@ -34,7 +35,7 @@ PROGRAMS = {  # positions go the way of velocities
 
 def planned(model, widest):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nodes, "WIDE", widest)
+        patch.setattr(nodes, "LARGEST_PART", widest)
         patch.setattr(choice, "along_bodies", lambda *_: np.inf)
         plan = make_plan(model)
         return replace(plan, nodes=plan_nodes(plan, np.array(model.given_q), 0.0))

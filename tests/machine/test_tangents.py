@@ -19,9 +19,9 @@ from bellcrank.machine.in_python import InPython
 from bellcrank.machine.tangents.data import design_data, design_tangents, from_chunks
 from bellcrank.model.generators import lattice
 from bellcrank.plan import make_plan
-from bellcrank.plan import nodes as node_plan
 from bellcrank.plan.closures import CLOSURE_SLOTS
 from bellcrank.plan.loads import ELEMENT_SLOTS
+from bellcrank.plan.nodes import signatures as node_plan
 from tests.closed_table import COUPLED
 
 STEP = 1e-30  # its square vanishes: no error of truncation
@@ -112,8 +112,8 @@ def test_efforts_of_a_motion_with_every_closing_type(name):
 
 @pytest.mark.parametrize("widest", [16, 2])
 def test_blocks_taken_apart_and_with_matrices_in_memory(widest, monkeypatch):
-    monkeypatch.setattr(node_plan, "WIDE", widest)
-    monkeypatch.setattr(node_plan, "WIDE_ALONE", widest)
+    monkeypatch.setattr(node_plan, "LARGEST_PART", widest)
+    monkeypatch.setattr(node_plan, "LARGEST_BLOCK", widest)
     dyn = all_data_varies(lattice(2, 2), "coordinate_reduction")
     assert {signature.in_memory for signature in dyn.plan.nodes.signatures} == {widest < 16}
     assert off_by(dyn, dyn.program) < 1e-11

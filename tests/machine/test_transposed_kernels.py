@@ -11,7 +11,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.dynamics.differentiation import Changes, derivatives
-from bellcrank.formulations.base import tangent_of
+from bellcrank.formulations.program import tangent_of
 from bellcrank.machine.adjoint.kernel import AdjointKernel
 from bellcrank.machine.steps.programs import programs
 from bellcrank.machine.tangents.data import design_tangents

@@ -18,10 +18,10 @@ from bellcrank.model.building.build import build
 from bellcrank.numbers import CountingGraph
 from bellcrank.papers.operations import count_program
 from bellcrank.plan import depth_first
-from bellcrank.plan.blocks import make_nodes
 from bellcrank.plan.cuts import patterns
 from bellcrank.plan.cuts.counted_blocks import countable, counted
 from bellcrank.plan.cuts.linkage import Linkage, Tie
+from bellcrank.plan.nodes.blocks import make_nodes
 from bellcrank.spatial.small import null_space
 
 from .meshes import estimated, mesh, operations, permuted, random_trees, with_cuts, without_cuts, written

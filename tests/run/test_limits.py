@@ -9,8 +9,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import BellcrankWarning, SimulationError, StateError
+from bellcrank.machine.steps.declared import ENDLESS, INTERRUPTED
 from bellcrank.machine.steps.lanes import runs as lane_runs
-from bellcrank.machine.steps.memory import ENDLESS, INTERRUPTED
 from bellcrank.model import Element
 from bellcrank.run.checks import horizon as horizons
 from bellcrank.run.checks.horizon import EndNotInSight, Horizon

@@ -12,9 +12,9 @@ import bellcrank as bc
 from bellcrank.dynamics import planning
 from bellcrank.dynamics.node_ranks import Survey, plan_nodes
 from bellcrank.integrate import METHODS
-from bellcrank.machine.steps.memory import SINGULAR
+from bellcrank.machine.steps.declared import SINGULAR
 from bellcrank.model import Model
-from bellcrank.plan import blocks
+from bellcrank.plan.nodes import blocks, signatures
 from bellcrank.run import simulation
 from bellcrank.run.arguments import starting_state
 from bellcrank.run.compiled import in_machine_code
@@ -212,13 +212,12 @@ def test_a_step_over_a_singular_position_is_seen_with_any_equations():
     assert 0.5 < caught.value.run.values("time")[-1] < 0.6  # at 0.591 s
 
 
-@pytest.mark.xfail(
-    strict=True, reason="of images that must agree only the pivot is watched, not the direction: apart._note_rows"
-)
-def test_a_step_over_a_singular_position_is_seen_where_only_images_meet(monkeypatch):
-    """Taken apart, the two equal cranks hang on the third one's node: their images of the swing must agree, and cease to say
-    anything about it."""
+@pytest.mark.parametrize("largest", [signatures.LARGEST_PART, 0])
+def test_a_step_over_a_singular_position_is_seen_where_only_condensed_forms_meet(largest, monkeypatch):
+    """Taken apart, the two equal cranks are children of the third one's node: what they say of the swing must agree, and they
+    cease to say anything about it. With matrices as numbers and in memory."""
     monkeypatch.setattr(blocks, "LARGEST", 1)
+    monkeypatch.setattr(signatures, "LARGEST_PART", largest)
     model = trio()
     assert bc.compile(model).plan.nodes.nodes[0].children == (1, 2)
     with pytest.raises(bc.SimulationError, match="could continue in more than one way"):

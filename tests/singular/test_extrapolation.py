@@ -9,8 +9,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.singular import Extrapolation, Tolerance
-from bellcrank.singular.cone import independent, quadratic_forms, toward_cone
-from bellcrank.singular.impulse import started
+from bellcrank.singular.impacts.cone import independent, quadratic_forms, toward_cone
+from bellcrank.singular.impacts.impulse import started
 from bellcrank.singular.quantities import Quantities
 from bellcrank.singular.settling import Settling
 from tests.closed_linkages import parallelogram

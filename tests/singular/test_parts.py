@@ -12,8 +12,8 @@ from bellcrank.errors import DynamicsError
 from bellcrank.model.manifold import Drift, displaced
 from bellcrank.papers.huang.maximal import Bodies, Converter, quaternion_of
 from bellcrank.papers.huang.ties import all_ties
-from bellcrank.singular import impulse
 from bellcrank.singular.factors import Metric, factored
+from bellcrank.singular.impacts import impulse
 from tests.closed_linkages import four_bar
 
 from .cases import loaded

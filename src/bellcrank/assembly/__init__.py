@@ -12,7 +12,7 @@ failure.py, words.py   why it cannot be, in the names of the model
 """
 
 from .first import initial_assembly, own_assembly, start_run
-from .rows import FirstStates, start_rows, wanted
+from .many.rows import FirstStates, start_rows, wanted
 from .solution import Assembly, assemble
 from .start import Given, given_values
 

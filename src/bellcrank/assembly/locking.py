@@ -24,8 +24,8 @@ from ..joints import Joint
 from ..model import Closure, Model
 from ..model.manifold import displaced
 from ..model.order import outward_order
-from ..plan.blocks import Block, find_blocks, make_graph
 from ..plan.closures import closing_axes, turning_rows
+from ..plan.nodes.blocks import Block, find_blocks, make_graph
 from ..spatial.rank import factored, null_space, rank
 from .loops import Held, Loops
 from .newton import close

@@ -21,7 +21,7 @@ from ..integrate import METHODS
 from ..model import Model
 from ..run import simulate
 from ..run.arguments import must_be_known, must_be_positive, span
-from ..run.stiff import STIFF_METHODS
+from ..run.stiff.bdf import STIFF_METHODS
 from ..wording import printed
 from .engines import Array
 from .kept_momenta import kept_momenta, momenta

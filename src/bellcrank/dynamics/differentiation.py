@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..formulations import Program
-from ..formulations.base import tangent_of
+from ..formulations.program import tangent_of
 from ..machine.arrays import for_plan
 from ..machine.tangents.data import chunk_of, from_chunks, in_chunks
 from ..machine.tangents.sweep import TangentKernel

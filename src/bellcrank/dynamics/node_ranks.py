@@ -22,9 +22,10 @@ from ..machine.nodes.walk import WalkedNode
 from ..machine.walk import Walk
 from ..model.manifold import unit_quaternions
 from ..plan import Plan
-from ..plan.blocks import BlockNode
 from ..plan.long_loops.choice import with_links
-from ..plan.nodes import Nodes, Ranks, all_rows, is_condensed, make_node_tables, nodes_of, separator_size
+from ..plan.nodes.blocks import BlockNode
+from ..plan.nodes.signatures import Ranks, is_condensed, separator_size
+from ..plan.nodes.tables import Nodes, all_rows, make_node_tables, nodes_of
 from ..spatial.rank import ROUNDING, independent_rows, keeps, null_space, smallest_added
 from .generic import configurations
 

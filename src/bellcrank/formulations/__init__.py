@@ -7,8 +7,9 @@ steps a ``body`` (formulations.base says what they offer). A new formulation is 
 from dataclasses import replace
 
 from . import articulated_body, canonical_momenta, inverse_dynamics, mass_matrix, observables, reference_point
-from .base import Body, Program, Walk
+from .base import Body, Walk
 from .loops import block_multipliers, block_projection, canonical_loops, closure, coordinate_reduction, multipliers
+from .program import Program
 
 FORMULATIONS: dict[str, Program] = {
     "articulated_body": articulated_body.PROGRAM,

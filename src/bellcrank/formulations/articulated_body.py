@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from ..spatial import ArticulatedInertia, Force, Motion, Vector, eliminate, joint_acceleration
 from ..spatial.vector import ZERO
-from .base import Body, Program, Walk
+from .base import Body, Walk
+from .program import Program
 
 Felt = tuple[ArticulatedInertia, Force]
 

@@ -30,9 +30,10 @@ from ..numbers import Number, is_constant
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Vector, eliminate, joint_acceleration
 from ..spatial.elimination import FullPivot, Pivot, coordinate, eliminate_bias
 from ..spatial.vector import ZERO
-from .base import Body, Program, Walk
+from .base import Body, Walk
 from .canonical_frames import NOTHING, AtJoint, AtOrigin, Felt, Reference, pose
 from .inverse_dynamics import output_drive, output_wrench
+from .program import Program
 
 
 def hamilton(walk: Walk, at: type[Reference]) -> None:

@@ -18,7 +18,8 @@ from ..numbers import Number
 from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
 from .articulated_body import coriolis
-from .base import Body, Program, Walk
+from .base import Body, Walk
+from .program import Program
 
 Moving = tuple[Vector, Motion]
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from ..spatial import Force, Motion, RigidInertia
 from ..spatial.vector import ZERO
 from . import inverse_dynamics
-from .base import Body, Program, Walk
+from .base import Body, Walk
+from .program import Program
 
 
 def matrix(walk: Walk) -> None:

@@ -14,10 +14,11 @@ from functools import partial
 
 from ..spatial import Force, Matrix, Motion, Vector
 from ..spatial.vector import ZERO
-from .base import Body, Program, Walk
+from .base import Body, Walk
 from .inverse_dynamics import motion, output_drive, output_wrench, pose
 from .loops.closure import holding, known_motion
 from .observables import energy
+from .program import Program
 
 SCRATCH = {"wrench": "body*12", "drive": "drive*2", "energy": "body*8", "closing": "closure*7", "element": "element*3"}
 SCRATCH |= {"closure": "row*2"}

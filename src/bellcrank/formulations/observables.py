@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from ..spatial import Matrix, Motion, Vector
 from ..spatial.vector import ZERO
-from .base import Body, Program, Walk
+from .base import Body, Walk
+from .program import Program
 
 Pose = tuple[Matrix, Vector]
 

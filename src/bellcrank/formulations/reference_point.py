@@ -28,7 +28,8 @@ from typing import NamedTuple
 
 from ..spatial import ArticulatedInertia, Force, Matrix, Motion, Symmetric, Vector, eliminate, joint_acceleration
 from ..spatial.vector import ZERO
-from .base import Body, Program, Walk
+from .base import Body, Walk
+from .program import Program
 
 Felt = tuple[ArticulatedInertia, Force]
 

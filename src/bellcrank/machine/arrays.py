@@ -8,7 +8,8 @@ given_*, action_*              terms of couplers whose joints are driven; wrench
 node_*                         nodes: what stands together, and data that equal ones share
 states, known, applied ...     bodies that force elements or closures hold: pose and velocity, known acceleration, wrench
 rows, left, lower, kept        equations of the closures: FIELDS; what each leaves at the joints (m by nv), made orthonormal;
-                               the factor L; those that are not redundant in all lanes
+                               the factor L; those that are not redundant in all lanes. Of rows and left the watch for singular
+                               positions reads further ones, of equations that make nodes agree
 work, messages, channels ...   what passes keep on bodies and nodes, and what these send to each other
 """
 
@@ -22,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Program
-from ..formulations.base import tangent_of
+from ..formulations.program import tangent_of
 from ..kernels.arrays import Array
 from ..plan import Plan
 from ..plan.closures import ACTION_ROW, ACTION_TABLE, ATTACHMENT_TABLE, CLOSURE_ROW, CLOSURE_TABLE, GIVEN_TABLE
 from ..plan.loads import ELEMENT_ROW, ELEMENT_TABLE, MOTION_TABLE, motion_row
 from ..plan.measuring import MEASURE_TABLE
-from ..plan.nodes import NODE_TABLE
+from ..plan.nodes.tables import NODE_TABLE
 from ..plan.plan import TABLE
 from ..plan.row_selection import least_kept, order_of_rows
 from ..plan.signature import OWN, ROW
@@ -102,8 +103,8 @@ _DECLARED = (
     _buffer("effort", "nv"),
     _buffer("measured", "measured"),
     _buffer("element_vectors", "elements", 3),
-    _buffer("rows", "rows", FIELDS),
-    _buffer("left", "rows", "left_row"),
+    _buffer("rows", "watched_rows", FIELDS),
+    _buffer("left", "watched_rows", "left_row"),
     _buffer("slopes", "attachments"),
     _buffer("attachments", "attachments", WRENCH),
     _buffer("lower", "lower_rows", "rows"),
@@ -162,6 +163,7 @@ def plan_counts(plan: Plan) -> dict[str, int]:
     counts |= {"pool": len(loads.pool), "closures": loads.closing.closures, "rows": loads.closing.rows}
     counts |= {"givens": len(loads.closing.givens), "actions": len(loads.closing.action_table)}
     counts |= {"attachments": len(loads.closing.attachments), "nodes": 0 if nodes is None else nodes.count}
+    counts |= {"watched_rows": counts["rows"] + (0 if nodes is None else len(nodes.agreements))}
     measures = loads.measures
     counts |= {"measures": len(measures.table), "early_measures": measures.early, "measured": measures.ordered.size}
     counts |= {"measure_row": measures.data.shape[1], "measure_arguments": len(measures.arguments)}

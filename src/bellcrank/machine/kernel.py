@@ -18,11 +18,11 @@ from ..formulations import Program
 from ..kernels import cache as object_cache
 from ..kernels import jit
 from ..kernels.arrays import Array
-from ..kernels.llvm.routine import CHUNK
+from ..kernels.llvm.matrices.routine import CHUNK
 from ..kernels.stopwatch import compiling
 from ..kernels.threads import in_pieces, thread_count
 from ..plan import Plan
-from ..plan.nodes import NODE_TABLE
+from ..plan.nodes.tables import NODE_TABLE
 from .arrays import ARRAYS, for_plan, own_data, plan_counts, width
 from .calls.bound import bound_words, result
 from .module import Facts, Module, structure_key, write_module

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..formulations import Program
-from ..formulations.base import tangent_of
+from ..formulations.program import tangent_of
 from ..kernels.arrays import Array
 from ..kernels.executor import Executor, Integer
 from ..kernels.llvm.liveness import CellPlan
@@ -19,9 +19,10 @@ from ..kernels.messages import added
 from ..numbers import Dual, Number
 from ..plan import Plan, Signature
 from ..spatial import Vector
-from . import closures, dense, loads
+from . import dense, loads
 from .arrays import arrays_of
 from .body import Body
+from .closures import equations, multipliers
 from .measuring import loops as measuring
 from .nodes import walk as nodes
 from .nodes.in_memory import Arena
@@ -94,7 +95,7 @@ class Walk:
             self.apply_forces()
         if "lambda" in self.program.inputs:
             self.closure_states()
-            closures.push(self)
+            multipliers.push(self)
         self.program.run(self)
 
     @property
@@ -270,11 +271,11 @@ class Walk:
         dense.solve(self.e, self.array(matrix), self.array(right), self.array(into))
 
     def closures(self, step: Callable[[Any], Any]) -> None:
-        closures.closures(self, step)
+        equations.leave_equations(self, step)
 
     def push_multipliers(self) -> None:
         loads.clear_applied(self)
-        closures.push(self, also_output=True)
+        multipliers.push(self, also_output=True)
 
     def clear(self, name: str) -> None:
         self._clear(name, self.e.count("nv"))
@@ -284,20 +285,20 @@ class Walk:
         self.e.each(0, size, lambda k: array.__setitem__(k, 0.0))
 
     def push_impulses(self) -> None:
-        closures.push_impulses(self)
+        multipliers.push_impulses(self)
 
     def closure_states(self) -> None:
         if not self.forces:
-            closures.leave_states(self)
+            equations.leave_states(self)
 
     def carry_equations(self, step: Callable[[Any, Any, Any], Any]) -> None:
-        closures.carry_equations(self, step)
+        equations.carry_equations(self, step)
 
     def orthonormalise(self) -> None:
-        closures.orthonormalise(self)
+        equations.orthonormalise(self)
 
     def output_equations(self, name: str, *fields: str) -> None:
-        closures.output_equations(self, name, fields)
+        equations.output_equations(self, name, fields)
 
     def nodes(self, step: Callable[[Any], None], *, inward: bool = False) -> None:
         self.visits_nodes = True

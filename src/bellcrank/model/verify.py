@@ -12,10 +12,10 @@ from ..errors import StateError
 from .building.checks import QUATERNION_SLACK, check_name, check_time, duplicates
 from .closure import Closure, closure_problems
 from .element import ELEMENTS, MOST_TERMS, Element, element_problems
+from .geometry.physics import impossible
 from .measures.measure import MEASURES, Measure
 from .measures.order import depends_on_state_alone
 from .order import outward_order
-from .spec.physics import impossible
 from .spec.problems import Problems, brief
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from .order import Tree, depth_first
 from .signature import ROW, SLOTS, Signature
 
 if TYPE_CHECKING:
-    from .nodes import Nodes
+    from .nodes.tables import Nodes
 
 Array = NDArray[np.float64]
 Varied = Mapping[str, NDArray[np.bool_]]

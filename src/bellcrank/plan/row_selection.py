@@ -1,4 +1,4 @@
-"""Which equations that close loops are kept where all of them are taken at once (machine.closures).
+"""Which equations that close loops are kept where all of them are taken at once (machine.closures.equations).
 
 Of equations that depend on each other the first ones at a state are kept, which has two flaws in over-constrained loops. These
 may become dependent along the motion although the mechanism is in no singular position, and others would do. And where the

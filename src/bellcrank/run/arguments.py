@@ -22,7 +22,7 @@ from .checks.size import must_fit
 from .loops.contradictions import must_agree
 from .loops.midpoint import CLOSED_METHODS
 from .loops.passing import PASSING_METHODS
-from .stiff import STIFF_METHODS
+from .stiff.bdf import STIFF_METHODS
 
 if TYPE_CHECKING:
     from ..results import Run

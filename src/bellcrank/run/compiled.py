@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ..dynamics.diagnosis import table_that_ended
 from ..dynamics.dynamics import Dynamics
-from ..dynamics.singular_positions import closure_of_row, nearest_singularity
+from ..dynamics.singular_positions import closure_of_row, closures_of_node, nearest_singularity
 from ..errors import warn
 from ..integrate import RungeKutta
 from ..kernels.threads import look_for_stop
 from ..machine.adjoint.log import Log
-from ..machine.steps.memory import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
+from ..machine.steps.declared import COLLAPSED, NOT_FINITE, NOT_SOLVED, SINGULAR
 from ..machine.steps.projection import LOOK_FIRST
 from ..machine.steps.trajectory import Tangents, Trajectory
 from ..plan.row_selection import planned
@@ -29,7 +29,7 @@ from .control import Control
 from .events import Watcher
 from .first_step import in_momenta, prepare, velocities_along
 from .loops.treatment import NO_LOOPS, Loops, doubt_long_steps
-from .stiffness import Pace, Stiff, Stiffness
+from .stiff.stiffness import Pace, Stiff, Stiffness
 from .system import Outcome, Passage, let_it_pass, stuck
 
 Array = NDArray[np.float64]
@@ -130,7 +130,12 @@ def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
 
 
 def _closure_of(trajectory: Trajectory) -> str:
-    return closure_of_row(trajectory.plan.model, int(trajectory.real("singular_row")))
+    """Of the equation with which a singular position was seen: its own, or one below the node whose children must agree."""
+    plan, row = trajectory.plan, int(trajectory.real("singular_row"))
+    beyond = row - plan.loads.closing.rows
+    if beyond < 0 or plan.nodes is None:
+        return closure_of_row(plan.model, row)
+    return closures_of_node(plan, plan.nodes.agreements[beyond])[0]
 
 
 @dataclass

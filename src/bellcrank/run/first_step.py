@@ -15,7 +15,7 @@ from ..integrate import RungeKutta
 from ..machine.adjoint.log import Log
 from ..machine.steps.adaptive import GROW
 from ..machine.steps.cuts.known import known_times
-from ..machine.steps.memory import COLLAPSED, NOT_FINITE
+from ..machine.steps.declared import COLLAPSED, NOT_FINITE
 from ..machine.steps.trajectory import Tangents, Trajectory
 from .control import Control
 from .system import energy_scale, powers

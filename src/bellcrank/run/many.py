@@ -18,7 +18,7 @@ from ..dynamics.dynamics import Reference
 from ..errors import DynamicsError, Interrupted, warn
 from ..extremes import in_our_errors
 from ..kernels.stopwatch import Stopwatch
-from ..machine.steps.memory import INTERRUPTED
+from ..machine.steps.declared import INTERRUPTED
 from ..model import Model
 from ..model.parameters.overshoot import overshooting
 from ..wording import counted

@@ -51,8 +51,8 @@ from .loops.undetermined import undetermined
 from .loops.variants import Limits as VariantLimits
 from .loops.variants import integrate_variant
 from .reach import tell_moved_start, with_reach
-from .stiff import STIFF_METHODS, integrate_stiff
-from .stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
+from .stiff.bdf import STIFF_METHODS, integrate_stiff
+from .stiff.stiffness import MANY, MANY_IN_PYTHON, Stiffness, remedy
 from .system import Outcome
 
 if TYPE_CHECKING:

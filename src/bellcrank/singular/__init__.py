@@ -1,7 +1,7 @@
 """Runs through singular positions: RATTLE with solves of least norm, Huang's reactions, and impacts onto the closures."""
 
 from .extrapolation import Extrapolation, Interval, Tolerance
-from .impulse import Impulse, impulse
+from .impacts.impulse import Impulse, impulse
 from .outcome import Impact, Momentum, Passage, Passed, Reactions, Report
 from .rattle import integrate_rattle
 

@@ -28,8 +28,8 @@ from ..model.manifold import Drift
 from ..spatial.rank import Factors
 from ..wording import argument
 from .factors import Metric
+from .impacts.impulse import started
 from .implicit import settled
-from .impulse import started
 from .loop import NOTHING, Progress, Watched, march
 from .outcome import Passed, Report
 from .passages import PassageFinder, Seen

@@ -28,7 +28,7 @@ from ..run.compiled import Limits, in_machine_code
 from ..run.joining import State, from_last, joined, on_grid, still_to_come
 from ..run.loops.row_choice import KeptRows, Stretches
 from ..run.loops.treatment import Loops
-from ..run.stiffness import Stiffness, remedy
+from ..run.stiff.stiffness import Stiffness, remedy
 from ..run.system import Outcome
 from .jumps.timed import run_through, timed_jumps
 

@@ -31,8 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from ...model import Closure, Model
 from ...model.order import ancestors, outward_order
 from ...numbers.variable import as_array
-from ...plan.blocks import find_blocks, make_graph
 from ...plan.closures import row_scales
+from ...plan.nodes.blocks import find_blocks, make_graph
 from ..evaluation import Array, Evaluation, OrZero
 from ..output_frames import joint_points
 from .forces import closure_wrenches, joint_wrenches

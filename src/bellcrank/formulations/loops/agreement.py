@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...constraints import Equation
 from ...numbers import Number, less, maximum, select
 from ...spatial.rank import LENIENT
-from ..base import Node, Placed, Walk
+from ..base import Walk
+from ..nodes import Node, Placed
 from .multipliers import closing, from_origin
 from .node_forms import total
 from .node_places import among_joints, place_all

@@ -30,8 +30,10 @@ from ...numbers import Number, is_constant
 from ...spatial import Force, Motion
 from ...spatial.small import Combination, factored, substituted
 from ...spatial.vector import ZERO
-from ..base import Body, Node, Program, Walk
+from ..base import Body, Walk
 from ..inverse_dynamics import efforts, motion, output_drive
+from ..nodes import Node
+from ..program import Program
 from . import long_loops
 from .closure import holding
 from .condensed import children_of, equations, free_joints, joints, sorted_for

@@ -19,7 +19,9 @@ from ...numbers import Number
 from ...spatial import Force, Motion, RigidInertia
 from ...spatial.small import identity, null_space
 from ...spatial.vector import ZERO
-from ..base import Node, Placed, Program, Walk
+from ..base import Walk
+from ..nodes import Node, Placed
+from ..program import Program
 from . import coordinate_reduction as reduction
 from . import long_loops
 from .closure import Wanted, holding, minus_error, minus_rate

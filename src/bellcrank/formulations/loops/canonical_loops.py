@@ -24,8 +24,10 @@ from typing import Any
 from ...numbers import Number
 from ...spatial import Force, Matrix, Motion, Vector
 from ...spatial.vector import ZERO
-from ..base import Body, Node, NodeClosure, Placed, Program, Walk
+from ..base import Body, Walk
 from ..canonical_momenta import crossed
+from ..nodes import Node, NodeClosure, Placed
+from ..program import Program
 from . import long_loops
 from .agreement import Terms, allowed_share, beyond, refuse, shaken
 from .block_multipliers import from_residuals

@@ -17,7 +17,8 @@ from ...constraints import Equation
 from ...numbers import Number, sqrt
 from ...spatial import ArticulatedInertia, Force, Matrix, Motion, Symmetric, Vector, eliminate
 from ...spatial.vector import ZERO
-from ..base import Body, Carried, Closure, Program, Row, Walk
+from ..base import Body, Carried, Closure, Row, Walk
+from ..program import Program
 from ..reference_point import turned
 from .multipliers import inward, largest, pushed
 

@@ -1,4 +1,4 @@
-"""Nodes of the clique tree of a block (plan.blocks), in condensed form.   EQUATIONS 3.10, "Overlapping loops"
+"""Nodes of the clique tree of a block (plan.nodes.blocks), in condensed form.   EQUATIONS 3.10, "Overlapping loops"
 
 A node shares the joints x of a separator with its parent and reports x = T (y; 1) with a quadratic form in its own
 y; at the inner node these joints are given by y. All is homogeneous, with the motion A of a base that moves at the end:
@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...numbers import Number, minimum
+from ...numbers import Number
 from ...spatial import ArticulatedInertia, Force, Matrix, Symmetric, Vector
-from ..base import Node
+from ..nodes import Node
 
 
 def eliminate_condensed(node: Node, H: Any, among: Sequence[int], *, watch: bool = False, least: Number | None = None) -> None:
@@ -31,7 +31,7 @@ def eliminate_condensed(node: Node, H: Any, among: Sequence[int], *, watch: bool
     H: form over (u; 1; A), or over some of the coordinates ``among`` which are all that take something.
     """
     tail = H.rows - len(among)
-    forms = [node.condensed_form(k, (len(x), y + 1), (y + tail, y + tail)) for k, (x, y) in enumerate(children_of(node))]
+    forms = [node.condensed_form(k, (node.form_rows[k], y + 1), (y + tail, y + tail)) for k, y in enumerate(node.form_sizes)]
     T = [form[0] for form in forms]
     found = equations(node, T).solutions(tail, directions=watch, least=least)
     node.report_pivot(found.pivot)
@@ -125,7 +125,8 @@ def equations(node: Any, T: Sequence[Any]) -> Any:
         W[at, size] = row[-1]
     for k, T_k in enumerate(T if count else ()):
         G = [[row[j] if given[j] == (k, i) else 0.0 for i, j in enumerate(node.shared[k])] for row in node.rows]
-        felt, y = node.matrix(G, T_k.rows) @ T_k, node.form_sizes[k]
+        x, y = len(node.shared[k]), node.form_sizes[k]
+        felt = node.matrix(G, x) @ T_k.part(range(x), range(y + 1))
         W.put(0, first_of(node, k), felt.part(range(count), range(y)))
         for at in range(count):
             W[at, size] = W[at, size] + felt[at, y]
@@ -157,13 +158,21 @@ def _selected(node: Any, F: Any, N: Any, among: Sequence[int], tail: int) -> Any
 
 
 def _note_rows(node: Node, T: Sequence[Any], found: Any) -> None:
-    """Directions among the joints: E d, which does not depend on how the y of the children are turned from step to step."""
-    count = len(node.rows)
-    ways = joints(node, T, found.directions, range(len(node.dofs)))
-    pivots = list(found.pivots[:count])
-    for pivot in found.pivots[count:]:  # of children that must agree: the last row answers for them
-        pivots[-1:] = [minimum(x, pivot) for x in pivots[-1:]]
-    node.note_rows([ways.column(k) for k in range(count)], pivots)
+    """Directions among the joints: E d, which does not depend on how the y of the children are turned from step to step.
+
+    Where two children must agree on a joint, the motion of their own joints is added: E d alone has the same sign on either
+    side of a position in which both cease to move that joint.
+    """
+    count, D = len(node.rows), found.directions
+    ways = joints(node, T, D, range(len(node.dofs)))
+    directions = [ways.column(k) for k in range(D.columns)]
+    for k, (shared, y) in enumerate(children_of(node)):
+        if node.form_rows[k] > len(shared):
+            first = first_of(node, k)
+            own = T[k].part(range(len(shared), node.form_rows[k]), range(y)) @ D.part(range(first, first + y), range(D.columns))
+            for i in range(count, D.columns):
+                directions[i] += own.column(i)
+    node.note_rows(directions, found.pivots)
 
 
 def _minimise(node: Node, form: Any, F: Any, N: Any, tail: int) -> None:
@@ -175,7 +184,7 @@ def _minimise(node: Node, form: Any, F: Any, N: Any, tail: int) -> None:
     moves = F.part(needed, range(F.columns)), N.part(range(size - sum(node.form_sizes), size), range(N.columns))
     node.F, node.N = (_with_least(M, z, K) for M in moves)
     if node.has_parent:
-        node.report_condensed_form(F.part(range(node.separator), range(z, z + keep + 1)), S)
+        node.report_condensed_form(F.part(range(node.reported), range(z, z + keep + 1)), S)
     elif tail > 1:
         node.report(*_message(S))
 

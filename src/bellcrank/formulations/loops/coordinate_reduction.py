@@ -17,7 +17,7 @@ base's origin is set to zero inside a node, so that accelerations are the classi
 
 A long loop is eliminated along its own bodies, its joints being nodes by themselves (long_loops).
 
-A large block has a clique tree (plan.blocks). A node shares the joints x of a separator with its parent and
+A large block has a clique tree (plan.nodes.blocks). A node shares the joints x of a separator with its parent and
 reports in condensed form, x = T y + c with a quadratic form in its own y; at the inner node the equations x - T y = c join the
 closures.
 
@@ -38,7 +38,9 @@ from ...numbers import Number
 from ...spatial import FullTurn, Matrix, Motion, Transform, Vector
 from ...spatial.small import NullSpace, factored, identity, null_space, substituted
 from ...spatial.vector import ZERO
-from ..base import Node, Placed, Program, Walk
+from ..base import Walk
+from ..nodes import Node, Placed
+from ..program import Program
 from . import long_loops
 from .agreement import absolute, agree, greatest
 from .closure import holding, minus_error

@@ -35,7 +35,8 @@ from ...spatial.rank import keeps
 from ...spatial.small import Factors, substituted
 from ...spatial.triangle import forward, solved, values, with_row
 from ...spatial.vector import ZERO
-from ..base import Carried, Closure, Node, Placed
+from ..base import Carried, Closure
+from ..nodes import Node, Placed
 from .node_forms import dot, total
 from .node_places import at_base
 

@@ -29,7 +29,8 @@ from ...spatial import ArticulatedInertia, Force, Matrix, Motion, Vector, elimin
 from ...spatial.elimination import FullPivot
 from ...spatial.vector import ZERO
 from .. import reference_point
-from ..base import Body, Carried, Closure, Held, Program, Row, Walk
+from ..base import Body, Carried, Closure, Held, Row, Walk
+from ..program import Program
 from ..reference_point import Felt, Reference, State
 
 Seen = Callable[[Held], tuple[Vector, Vector]]

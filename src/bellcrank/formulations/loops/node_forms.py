@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...numbers import Number, is_constant
 from ...spatial import ArticulatedInertia, Force, FullTurn, Motion, RigidInertia, Transform, Vector
 from ...spatial.small import substituted
-from ..base import Placed
+from ..nodes import Placed
 from .node_places import Rows
 
 Takes = Callable[[Any, Placed, RigidInertia, Motion], Force]  # what a body takes to accelerate by c

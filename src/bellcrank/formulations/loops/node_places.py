@@ -11,7 +11,7 @@ from typing import Any
 from ...numbers import Number
 from ...spatial import Force, Matrix, Motion, Vector
 from ...spatial.vector import ZERO
-from ..base import Node, NodeClosure, Placed
+from ..nodes import Node, NodeClosure, Placed
 from .multipliers import closing, from_origin
 
 Rows = list[list[Number]]

@@ -1,8 +1,8 @@
 """Which velocities of a configuration a motion follows: the second order of the equations that close loops, block by block.
 
-Redundant combinations of the equations ask for quadratic forms of the velocities that vanish (singular.cone). In a regular
-configuration the forms vanish by themselves, for all velocities with G v = 0. Where one does not, the velocities that a motion
-follows are a cone:
+Redundant combinations of the equations ask for quadratic forms of the velocities that vanish (singular.impacts.cone). In a
+regular configuration the forms vanish by themselves, for all velocities with G v = 0. Where one does not, the velocities that
+a motion follows are a cone:
 
 change point    the cone is no linear space: branches of the motion meet in it
 shaky           the cone spans less than G v = 0 does: to the rest no motion belongs
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...assembly.loops import Loops
 from ...plan.equation_blocks import EquationBlock
-from ...singular.cone import independent, quadratic_forms, toward_cone
+from ...singular.impacts.cone import independent, quadratic_forms, toward_cone
 from ...spatial.rank import LENIENT
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from ...model.spec.fields import InBody
 from ...model.spec.items import GROUND
 from ...model.spec.problems import Problems
 from ...wording import argument
-from ..mjcf.written_servos import servos
+from ..mjcf.written.servos import servos
 from .imported import matrix_of, tidy
 from .states import frame_of
 

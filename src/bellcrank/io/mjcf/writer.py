@@ -16,8 +16,8 @@ from ..exchange.export import Array, Export, JointForces, along, closed, equal, 
 from ..exchange.imported import quaternion_of
 from ..exchange.looks import looks_by_body
 from .looks import Looks
-from .written_closures import equalities
-from .written_forces import Forces, given
+from .written.closures import equalities
+from .written.forces import Forces, given
 
 MOST_NESTED = 496  # bodies inside each other: MuJoCo reads 500 elements so, with those around and in the last
 LEAST = 1e-14  # kg m2: MuJoCo wants every principal moment of a moving body to be more than 1e-15

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...model.geometry.physics import impossible
 from ...model.order import outward_order
-from ...model.spec.physics import impossible
 from ...model.spec.problems import names, refusal
 from ...wording import argument
 from ..exchange.imported import TheirBody

@@ -8,7 +8,7 @@ All matrices count as differentiated, since what is read and what is written may
 
 from __future__ import annotations
 
-from ..llvm.routines import recorded
+from ..llvm.matrices.routines import recorded
 from .forward import FULL, Forward
 from .reverse import TOP, Reverse, adjoint_of
 from .scopes import Scopes

@@ -29,25 +29,8 @@ from collections.abc import Callable
 from ...kernels.llvm.emitter import Int
 from ...kernels.llvm.flow import each, total
 from ...numbers import Number
-from ..steps.memory import WIDE
-from .steps import ROWS
+from ..steps.layout import WIDE
 from .turning import TurningRetrace
-
-TABLES = ("held", "held_at_end", "yields")
-STATES = ("pushed", "moved_states", "end_velocities")
-EQUATIONS_OF_ROWS = ("rows_matrix", "rows_below", "rows_diagonal", "rows_pivots", "rows_right")
-WORDS = (
-    *ROWS,
-    *TABLES,
-    *STATES,
-    *EQUATIONS_OF_ROWS,
-    "kept_places",
-    "no_momenta",
-    "at_rest",
-    "new_bar",
-    "ends_clock",
-    "starts_clock",
-)
 
 
 class ClosedRetrace(TurningRetrace):
@@ -263,8 +246,8 @@ class ClosedRetrace(TurningRetrace):
 
     def _solve_rows(self, function: str, *right: str) -> None:
         w = self.words
-        pointers = [*(w[name] for name in EQUATIONS_OF_ROWS[:4]), *right]
+        pointers = [*(w[f"rows_{name}"] for name in ("matrix", "below", "diagonal", "pivots")), *right]
         arrays = ", ".join(f"ptr {x}" for x in pointers)
-        sizes = ", ".join(f"i64 {w[name]}" for name in ROWS[:3])
+        sizes = ", ".join(f"i64 {w[name]}" for name in ("kept_count", "rows_stride", "rows_chunks"))
         self.e.do(f"call void @{function}({arrays}, {sizes})")
         self.e.forget()

@@ -24,17 +24,16 @@ import numpy as np
 
 from ...formulations import QUANTITIES, Program
 from ...kernels.llvm.emitter import Int
-from ...kernels.llvm.factorization import write_factor, write_solve
 from ...kernels.llvm.flow import each, when
+from ...kernels.llvm.matrices.factorization import write_factor, write_solve
 from ...numbers import Number, minimum
 from ...plan import Plan
 from ..arrays import for_plan
 from ..calls.bound import Text
-from ..steps.memory import WIDE, own_buffers
+from ..steps.declared import own_buffers
+from ..steps.layout import WIDE
 from ..steps.programs import DIRECTIONS, takes_momenta
-from .steps import EQUATIONS, Retrace
-
-ARRAYS = ("matrix", "below", "diagonal", "pivots", "right", "stage_bars", "seed_q", "seed_v", "v_tangents", "part_states")
+from .steps import Retrace
 
 
 def jacobian_programs(plan: Plan, program: Program, plain_rates: bool) -> dict[str, Program]:
@@ -44,10 +43,6 @@ def jacobian_programs(plan: Plan, program: Program, plain_rates: bool) -> dict[s
     if not plain_rates:
         found["d_rates"] = QUANTITIES["rates"].differentiated(("q", "v"), DIRECTIONS, of_design=False)
     return {name: for_plan(each_program, plan) for name, each_program in found.items()}
-
-
-def implicit_words() -> list[str]:
-    return [*EQUATIONS, *ARRAYS, *(f"tangent:{name}" for name in own_buffers())]
 
 
 def write_linear_algebra() -> list[Text]:

@@ -23,7 +23,7 @@ from ..steps.fixed import FixedStepper
 from ..steps.implicit.closed import ClosedMidpointStepper
 from ..steps.implicit.fixed import ImplicitStepper
 from ..steps.implicit.radau import RadauStepper
-from ..steps.memory import WIDE
+from ..steps.layout import WIDE
 from ..steps.stepper import Stepper
 from ..tangents.jumps import SHORT
 

@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from ...formulations import Program
 from ...integrate import RungeKutta
 from ...kernels.adjoint.transpose import MARGIN
-from ...model.manifold import turning_joints
 from ...plan import Plan
 from ..arrays import width
 from ..kernel import aligned, bound_arrays, obtain
 from ..module import Module, assemble, structure_key, write_kernel
+from ..steps.declared import own_buffers
 from ..steps.implicit.closed import closed_midpoint_programs
-from ..steps.implicit.kept_rows import count_of_rows, is_closed_midpoint
-from ..steps.memory import WIDE, Layout, own_buffers
-from ..steps.programs import DIRECTIONS, programs, takes_momenta
-from .closed import EQUATIONS_OF_ROWS, STATES, TABLES, ClosedRetrace
-from .closed import WORDS as WORDS_OF_ROWS
-from .implicit import ImplicitRetrace, implicit_words, jacobian_programs, write_linear_algebra
+from ..steps.implicit.kept_rows import is_closed_midpoint
+from ..steps.layout import WIDE
+from ..steps.programs import programs, takes_momenta
+from .closed import ClosedRetrace
+from .implicit import ImplicitRetrace, jacobian_programs, write_linear_algebra
 from .kernel import active_data, adjoint_arrays, first_tape, write_adjoint
 from .log import Log, times_seen
-from .steps import SETTLED, Retrace, words
-from .turning import WORDS, TurningRetrace, turning_texts
+from .memory import ARRAYS, EQUATIONS, NUMBERS, ROWS, TURNING, BackArray, Sizes, made, sizes_of, tableau
+from .steps import Retrace
+from .turning import TurningRetrace, turning_texts
 
 Array = NDArray[np.float64]
 
@@ -67,12 +67,11 @@ class Retraced:
         key = ("retrace", program.name, method.name, metric, project, *structure_key(plan))
         self.code = obtain(key, self._write)
         self.adjoints: dict[str, list[str]] = self.code.facts.adjoints
-        layout = Layout(plan, self.called, method, 1, 0)
-        self.state, self.v_start = layout.w_start, layout.v_start
-        self.table, self.c = _tableau(method)
-        self._numbers = self._known_numbers(layout)
-        self.arrays = self._memory() | (self._memory_of_turning(layout) if self.turns else {})
-        self.arrays |= self._memory_of_rows() if self.closed else {}
+        sizes = sizes_of(plan, self.called, method, self.plain_rates)
+        self.state, self.v_start = sizes.state, sizes.layout.v_start
+        self.table, self.c = tableau(method)
+        self._numbers = {name: size(sizes) for name, size in NUMBERS.items()}
+        self.arrays = self._memory(sizes)
         self._back = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("back")
         )
@@ -108,89 +107,42 @@ class Retraced:
             return ClosedRetrace
         return TurningRetrace if self.turns else ImplicitRetrace if self.method.implicit else Retrace
 
+    @property
+    def _declared(self) -> dict[str, BackArray]:
+        more = (EQUATIONS if self.method.implicit else {}), (ROWS if self.closed else {}), (TURNING if self.turns else {})
+        return ARRAYS | more[0] | more[1] | more[2]
+
     def _places(self, arguments: list[str], adjoints: Mapping[str, list[str]]) -> list[str]:
-        outputs = dict.fromkeys(x for program in (self.called | self.others).values() for x in program.outputs)
-        found = words(arguments, list(outputs), list(dict.fromkeys(x for names in adjoints.values() for x in names)))
-        found += implicit_words() if self.method.implicit else []
-        found += WORDS_OF_ROWS if self.closed else []
-        return found + ([*WORDS, *(f"thrown:{x}" for x in active_data(self.plan))] if self.turns else [])
+        """What ``bound`` has, in order: numbers, then addresses; of kernels' arrays, of outputs, of adjoints of both."""
+        outputs = dict.fromkeys(f"out:{x}" for program in (self.called | self.others).values() for x in program.outputs)
+        bars = dict.fromkeys(f"bar:{x}" for names in adjoints.values() for x in names)
+        apart = [f"tangent:{name}" for name in own_buffers()] if self.method.implicit else []
+        apart += [f"thrown:{x}" for x in active_data(self.plan)] if self.turns else []
+        return [*NUMBERS, *self._declared, *arguments, *outputs, *bars, *apart]
 
     @property
     def stages(self) -> int:
         return len(self.c)
 
-    def _known_numbers(self, layout: Layout) -> dict[str, int]:
-        model = self.plan.model
-        found = {"n": self.plan.n, "nv": model.nv, "nq": model.nq, "state": self.state, "v_start": self.v_start}
-        found |= {"log_row": layout.log_row, "plain_stages": len(self.method.b), "all_stages": self.stages}
-        return found | {"quaternion_count": len(layout.quaternions)} | self._sizes_of_equations()
-
-    def _sizes_of_equations(self) -> dict[str, int]:
-        """Of the linear equations for the adjoints of all slopes of a part."""
-        model, halved = self.plan.model, self.plain_rates and not takes_momenta(self.called)
-        unknowns = model.nv if halved else model.nq + model.nv
-        packed = len(self.method.c) * unknowns
-        rows = count_of_rows(self.plan) if self.closed else 0
-        order, chunks, of_rows = packed + rows, -(-(packed + rows) // WIDE), -(-rows // WIDE)
-        found = {"order": order, "stride": WIDE * chunks, "row_chunks": chunks, "unknowns": unknowns, "packed": packed}
-        return found | {"kept_count": rows, "rows_stride": WIDE * of_rows, "rows_chunks": of_rows}
-
-    def _memory_of_equations(self) -> dict[str, NDArray[Any]]:
-        """What ImplicitRetrace works on."""
-        model, sizes = self.plan.model, self._sizes_of_equations()
-        found: dict[str, NDArray[Any]] = {name: aligned(sizes["order"] * sizes["stride"]) for name in ("matrix", "below")}
-        found |= {name: aligned(sizes["stride"]) for name in ("diagonal", "right")}
-        found |= {"pivots": np.zeros(sizes["stride"], dtype=np.int64)}
-        found |= {"stage_bars": aligned(self.stages * self.state), "part_states": aligned(len(self.method.parts) * self.state)}
-        found |= {"seed_q": aligned(model.nq * DIRECTIONS), "seed_v": aligned(model.nv * DIRECTIONS)}
-        bound = bound_arrays(self.plan, self.code, 1)
-        found |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
-        return found | {"v_tangents": aligned(model.nv * DIRECTIONS)}
-
-    def _memory_of_turning(self, layout: Layout) -> dict[str, NDArray[Any]]:
-        """What TurningRetrace works on besides."""
-        found: dict[str, NDArray[Any]] = {"turning": layout.turning, "step": aligned(len(self.method.parts))}
-        found |= {name: aligned(self.state) for name in ("Y_bar", "y_bar", "unit", "column", "unused_state")}
-        return found | {f"thrown:{name}": aligned(x.size) for name, x in self.bars.items() if name in active_data(self.plan)}
-
-    def _memory_of_rows(self) -> dict[str, NDArray[Any]]:
-        """What ClosedRetrace works on besides."""
-        sizes, parts, nv = self._sizes_of_equations(), len(self.method.parts), self.plan.model.nv
-        rows, stride = sizes["kept_count"], sizes["rows_stride"]
-        found: dict[str, NDArray[Any]] = {name: aligned(max(1, parts * rows * nv)) for name in TABLES}
-        found |= {name: aligned(parts * self.state) for name in STATES} | {"kept_places": np.zeros(rows + 1, dtype=np.int64)}
-        found |= {name: aligned(max(1, rows) * stride) for name in EQUATIONS_OF_ROWS}
-        found |= {"rows_pivots": np.zeros(stride, dtype=np.int64)}
-        found |= {name: aligned(self.state) for name in ("no_momenta", "at_rest", "new_bar")}
-        return found | {name: aligned(parts) for name in ("starts_clock", "ends_clock")}
-
-    def _memory(self) -> dict[str, NDArray[Any]]:
-        plan, size, stages, model = self.plan, self.state, self.stages, self.plan.model
-        arrays: dict[str, NDArray[Any]] = bound_arrays(plan, self.code, 1)
+    def _memory(self, sizes: Sizes) -> dict[str, NDArray[Any]]:
+        """Arrays of kernels and their adjoints, and what is declared for the way back."""
+        arrays: dict[str, NDArray[Any]] = bound_arrays(self.plan, self.code, 1)
         used = list(dict.fromkeys(x for names in self.adjoints.values() for x in names))
         self.bars = adjoint_arrays(arrays, used)
         arrays |= {f"bar:{name}": x for name, x in self.bars.items()}
         for program in (self.called | self.others).values():
             for name in program.outputs:
-                count = max(size, width(plan, program, name) * (1 + program.tangents))
+                count = max(self.state, width(self.plan, program, name) * (1 + program.tangents))
                 for of in ("out", "bar"):
                     if count > arrays.get(f"{of}:{name}", np.zeros(0)).size:
                         arrays[f"{of}:{name}"] = aligned(count)
-        arrays |= {f"bar:{name}": aligned(size) for name in ("q", "v", "p")}
-        arrays |= {name: aligned(size) for name in ("lam", "bar", "moved", "seed", "unused", "v_bar", *SETTLED)}
-        stages *= len(self.method.parts)
-        arrays |= {name: aligned(stages * size) for name in ("Y", "k", "k_bar", "velocities")}
-        arrays |= self._memory_of_equations() if self.method.implicit else {}
-        arrays |= {"A": self.table.ravel().copy(), "c": self.c, "b": self._weights(), "clocks": aligned(stages)}
-        arrays |= {"ends": np.zeros(5 * stages + 1, dtype=np.int64), "tape": first_tape(self.code)}
-        places = [at.quaternion.start for at in turning_joints(model)]
-        arrays |= {"quaternions": np.array([*places, 0], dtype=np.int64)}
-        return arrays | {"tau": aligned(max(1, model.nv)), "u": aligned(max(1, model.input_width))}
-
-    def _weights(self) -> Array:
-        b = np.zeros(self.stages)
-        b[: len(self.method.b)] = self.method.b
-        return b
+        arrays |= {f"bar:{name}": aligned(self.state) for name in ("q", "v", "p")}
+        if self.method.implicit:
+            bound = bound_arrays(self.plan, self.code, 1)
+            arrays |= {f"tangent:{name}": bound[name] for name in own_buffers() if name in bound}
+        if self.turns:
+            arrays |= {f"thrown:{x}": aligned(bar.size) for x, bar in self.bars.items() if x in active_data(self.plan)}
+        return arrays | made(self._declared, sizes) | {"tape": first_tape(self.code)}
 
     def dense_weights(self, log: Array, step: NDArray[np.intp], times: Array) -> Array:
         """h w_i of samples at times inside their steps, (samples, stages)."""
@@ -280,14 +232,3 @@ class Retraced:
         for name in found:
             self.bars[name][:] = 0.0
         return found
-
-
-def _tableau(method: RungeKutta) -> tuple[Array, Array]:
-    """All stages as rows of a square matrix, and their times: that at the end, and those of dense output, come last."""
-    rows = [*zip(method.c, method.A, strict=True)]
-    if method.adaptive and not method.implicit:
-        rows += [(1.0, method.b), *method.extra]
-    A = np.zeros((len(rows), len(rows)))
-    for i, (_, row) in enumerate(rows):
-        A[i, : len(row)] = row
-    return A, np.array([c for c, _ in rows])

@@ -22,20 +22,9 @@ from ...kernels.llvm.emitter import Emitter, Int
 from ...kernels.llvm.flow import each
 from ...numbers import Number, minimum
 from ..calls.bound import Text
-from ..steps.memory import WIDE
+from ..steps.layout import WIDE
 from ..steps.programs import takes_momenta
-
-NUMBERS = ("n", "nv", "nq", "state", "v_start", "log_row", "plain_stages", "all_stages", "quaternion_count")
-EQUATIONS = ("order", "stride", "row_chunks", "unknowns")  # sizes of those of an implicit method (implicit.py)
-ROWS = ("kept_count", "rows_stride", "rows_chunks", "packed")  # and of closed loops (closed.py)
-DOUBLES = ("log", "seeds", "weights", "A", "b", "c", "lam", "bar", "Y", "k", "k_bar", "clocks", "tau", "u")
-OTHERS = ("samples", "ends", "quaternions", "tape", "limit", "moved", "seed", "unused", "velocities", "v_bar")
-SETTLED = ("unsettled", "settled")  # momenta before a step takes away what closures added to them, and the velocities then
-
-
-def words(arrays: Sequence[str], outputs: Sequence[str], adjoints: Sequence[str]) -> list[str]:
-    """What ``bound`` has, in order: numbers, then addresses; of kernels' arrays, of outputs, and of the adjoints of both."""
-    return [*NUMBERS, *DOUBLES, *OTHERS, *SETTLED, *arrays, *(f"out:{x}" for x in outputs), *(f"bar:{x}" for x in adjoints)]
+from .memory import NUMBERS
 
 
 class Retrace:
@@ -61,7 +50,7 @@ class Retrace:
         self.words = {name: self._word(name, k) for k, name in enumerate(places)}
 
     def _word(self, name: str, place: int) -> str:
-        kind = "i64" if name in (*NUMBERS, *EQUATIONS, *ROWS) else "ptr"
+        kind = "i64" if name in NUMBERS else "ptr"
         return self.e.emit(f"load {kind}, ptr $, align 8", self.e.pointer("%bound", place))
 
     def write(self) -> Text:

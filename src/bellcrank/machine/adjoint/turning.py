@@ -23,7 +23,7 @@ from ...numbers import Number, minimum
 from ...spatial import Vector
 from ..calls.bound import Text
 from ..steps.implicit.turning import TurningJoint, turn_slopes, turn_state
-from ..steps.memory import WIDE
+from ..steps.layout import WIDE
 from .implicit import ImplicitRetrace
 
 _OF_STATES = ("turning", "step", "y", "k", "new")
@@ -32,7 +32,6 @@ ARRAYS: dict[str, tuple[str, ...]] = {
     "turn_end": _OF_STATES,
     "turn_slopes": ("turning", "y", "k", "v"),
 }
-WORDS = ("turning", "step", "Y_bar", "y_bar", "unit", "column", "unused_state")
 _ENDS = 5  # places of the tape in a part: behind T0, the kernel, the rates, S, and T1
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Integer
 from ...numbers import Number
-from ...plan.nodes import NodeSignature
+from ...plan.nodes.signatures import NodeSignature
 from ...spatial.matrices import Unrolled
 from .in_memory import MatrixInMemory
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Integer
-from ...kernels.llvm.routine import CHUNK
-from ...kernels.llvm.routines import call
+from ...kernels.llvm.matrices.routine import CHUNK
+from ...kernels.llvm.matrices.routines import call
 from ...kernels.messages import parts
 from ...numbers import Dual, Number, Symbol, less, select, sqrt
 from ...spatial.matrices import Solutions

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...formulations.base import Placed
+from ...formulations.nodes import Placed
 from ...kernels.executor import Integer
 from ...numbers import Number, select
 from ...spatial import Force, Motion, Vector
@@ -24,7 +24,7 @@ from ...spatial.rank import is_redundant
 from ...spatial.vector import ZERO
 
 if TYPE_CHECKING:
-    from ...plan.nodes import NodeSignature
+    from ...plan.nodes.signatures import NodeSignature
     from ..walk import Walk
 
 

@@ -10,20 +10,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...forces import BodyState
-from ...formulations.base import Placed
+from ...formulations.nodes import Placed
 from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.executor import Integer
 from ...numbers import Dual, Number, select
 from ...plan import Plan, Signature
 from ...plan.closures import CLOSURE_SLOTS
-from ...plan.nodes import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
+from ...plan.nodes.signatures import BODY_COLUMNS, ClosureShape, NodeSignature, node_places
 from ...plan.signature import OWN
 from ...spatial import Force, Matrix, Motion, Vector
 from ...spatial.rank import is_redundant
 from ...spatial.vector import ZERO
 from ..at_state import ClosureView, closure_view
 from ..body import Body
-from ..closures import coupled, driven_of, factor_of, slope_of
+from ..closures.couplers import coupled, factor_of, slope_of
+from ..closures.views import driven_of
 from ..loads import data_of, state_of
 from ..workspace import make_workspace
 from .condensed import CondensedForms
@@ -264,18 +265,23 @@ class WalkedNode(CondensedForms, LinkMessages):
         return joint_slides(self.signature, dof)
 
     def note_rows(self, directions: Sequence[Sequence[Number]], pivots: Sequence[Number]) -> None:
-        """Where the watch of a time loop reads them: rows of ``left`` and the pivots of ``rows``."""
+        """Where the watch of a time loop reads them: rows of ``left`` and the pivots of ``rows``; of the closures' equations,
+        then of those that say that children agree."""
         walk, width = self.walk, block_width(self.walk.plan)
         left, rows, tolerance = walk.array("left"), walk.array("rows"), walk.setting("tolerance")
         found = iter(zip(directions, pivots, strict=True))
+
+        def note(row: Integer, way: Sequence[Number], pivot: Number) -> None:
+            rows[row, "pivot"] = select(is_redundant(tolerance, pivot), 0.0, pivot)
+            for j, x in enumerate(way):
+                left[row * width + j] = x
+
         for closure in self.closures:
             first = walk.array("closure_table")[closure.index, "row"]
             for k in range(closure.rows):
-                row = first + k
-                way, pivot = next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)
-                rows[row, "pivot"] = select(is_redundant(tolerance, pivot), 0.0, pivot)
-                for j, x in enumerate(way):
-                    left[row * width + j] = x
+                note(first + k, *(next(found) if k in closure.kept else ([0.0] * len(self.dofs), 0.0)))
+        for k, (way, pivot) in enumerate(found):
+            note(self._numbers("agreements", 1)[0] + k, way, pivot)
 
     def _coordinate(self, dof: int) -> Integer:
         """Which of the model's degrees of freedom a coordinate is."""
@@ -339,6 +345,8 @@ def condensed_facts(signature: NodeSignature) -> dict[str, Any]:
         "separator": signature.separator,
         "shared": [form.shared for form in signature.forms],
         "form_sizes": [form.size for form in signature.forms],
+        "form_rows": [len(form.shared) + form.own for form in signature.forms],
+        "reported": signature.reported,
         "equations": signature.equations,
         "kept_unknowns": signature.kept,
     }

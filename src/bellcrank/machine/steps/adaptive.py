@@ -21,7 +21,7 @@ from .cuts.corners import pass_corner, start_of_step
 from .cuts.openings import find_opening, near_openings
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
-from .memory import COLLAPSED, NOT_FINITE
+from .declared import COLLAPSED, NOT_FINITE
 from .projection import Watch, close
 from .stepper import EPSILON, Stepper
 from .stiffness import notice_stiffness

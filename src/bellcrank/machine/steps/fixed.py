@@ -17,7 +17,7 @@ from .cuts.corners import pass_corner, start_of_step
 from .cuts.openings import find_opening, near_openings
 from .cuts.roots import NO_ROOT
 from .cuts.surfaces import Surface, find_cut, near_surfaces
-from .memory import NOT_FINITE, RUNNING
+from .declared import NOT_FINITE, RUNNING
 from .projection import Watch, close
 from .stepper import Stepper
 

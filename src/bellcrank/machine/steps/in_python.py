@@ -18,7 +18,8 @@ from ...plan import Plan
 from ..arrays import ARRAYS, width
 from ..in_python import InPython
 from .cuts.roots import first_root
-from .memory import NUMBERS, Layout
+from .declared import NUMBERS
+from .layout import Layout
 from .stepper import Stepper, unit_quaternions
 from .trajectory import Trajectory, stepper_of
 
@@ -43,7 +44,7 @@ class TrajectoryInPython(Trajectory):
 
     def _bound(self) -> Callable[[int], None]:
         code: Any = self.code
-        stepper, words, places = code.stepper, self.words, self.layout.places
+        stepper, words, places = code.stepper, self.words, self.places
         arrays = {name: Numbers(x) for name, x in self.arrays.items()}
 
         def advance(address: int) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...kernels.executor import Address, Integer
 from ...numbers import Condition, Number, maximum, minimum, select
 from ..arrays import FIELDS
-from .memory import NOT_FINITE, RUNNING, SINGULAR
+from .declared import NOT_FINITE, RUNNING, SINGULAR
 
 if TYPE_CHECKING:
     from .stepper import Stepper
@@ -91,8 +91,8 @@ def project(stepper: Stepper, state: Address) -> None:
 def _clear_rows(stepper: Stepper) -> None:
     """Kernels on dual numbers leave rows and their tangents in the same buffers: none of it may be taken for a row."""
     e, w = stepper.e, stepper.words
-    e.each(0, w["m"] * w["row_width"], lambda i: stepper.put_number(0.0, w["left"], i))
-    e.each(0, w["m"] * len(FIELDS), lambda i: stepper.put_number(0.0, w["rows"], i))
+    e.each(0, w["watched_rows"] * w["row_width"], lambda i: stepper.put_number(0.0, w["left"], i))
+    e.each(0, w["watched_rows"] * len(FIELDS), lambda i: stepper.put_number(0.0, w["rows"], i))
 
 
 def look_first(stepper: Stepper) -> None:
@@ -163,7 +163,8 @@ class Watch:
             return [select(holds, new, old) for (holds, new), old in zip(noted, found, strict=True)]
 
         s.set_real("singular", 0.0)
-        for name, value in zip(NOTED, e.fold(0, self.words["m"], [s.real(name) for name in NOTED], row), strict=True):
+        found = e.fold(0, self.words["watched_rows"], [s.real(name) for name in NOTED], row)
+        for name, value in zip(NOTED, found, strict=True):
             s.set_real(name, value)
 
     def remember(self, where: Condition) -> None:
@@ -177,5 +178,5 @@ class Watch:
             keep(self.pivot(r), r, width)
             self.e.each(0, width, lambda k: keep(self.now(r, k), r, k))
 
-        self.e.each(0, self.words["m"], row)
+        self.e.each(0, self.words["watched_rows"], row)
         s.set_real("seen", select(where, 1.0, s.real("seen")))

@@ -29,9 +29,10 @@ from ..tangents import steps as tangents
 from ..tangents.turning import write_turning_tangents
 from .cuts.openings import APPROACHES, CLOSE
 from .cuts.roots import write_first_root
+from .declared import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, own_buffers, words
 from .implicit.newton import write_newton
 from .implicit.turning import write_turning
-from .memory import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, WIDE, own_buffers, words
+from .layout import WIDE
 from .programs import side_outputs, takes_momenta
 from .projection import look_first
 

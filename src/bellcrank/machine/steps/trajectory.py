@@ -23,12 +23,14 @@ from ..tangents.data import chunk_of, in_chunks
 from ..tangents.steps import with_tangents
 from .adaptive import AdaptiveStepper
 from .cuts.known import stop_limits
+from .declared import REALS
 from .fixed import FixedStepper
 from .implicit.closed import ClosedMidpointStepper, closed_midpoint_programs
 from .implicit.fixed import ImplicitStepper
 from .implicit.kept_rows import is_closed_midpoint
 from .implicit.radau import RadauStepper
-from .memory import REALS, WIDE, Layout, Memory
+from .layout import WIDE, Layout
+from .memory import Memory
 from .programs import MINIMUM_NORM, programs, takes_momenta
 from .stepper import Stepper, write_with_kernels
 

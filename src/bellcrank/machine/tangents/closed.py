@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Address, Integer
 from ...numbers import Number, Symbol, maximum
-from ..steps.memory import NOT_SOLVED, WIDE
+from ..steps.declared import NOT_SOLVED
+from ..steps.layout import WIDE
 from . import steps as tangents
 from .stages import GIVEN_UP, SOLVED, SOLVING, ByParameter
 

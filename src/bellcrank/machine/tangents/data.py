@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ...formulations.base import tangent_of
+from ...formulations.program import tangent_of
 from ...plan import Plan
 from ...plan.signature import OWN
 from ..arrays import ARRAYS, OF_NODES, VARIABLE, plan_counts

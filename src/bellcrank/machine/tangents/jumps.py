@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ...kernels.executor import Address, Integer
 from ...numbers import Condition, Number, maximum, minimum
 from ..steps.cuts.corners import start_of_step
-from ..steps.memory import WIDE
+from ..steps.layout import WIDE
 from . import steps as tangents
 
 if TYPE_CHECKING:

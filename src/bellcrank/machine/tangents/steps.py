@@ -18,11 +18,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...formulations import Program
-from ...formulations.base import tangent_of
+from ...formulations.program import tangent_of
 from ...kernels.executor import Address, Integer
 from ...numbers import Condition, Number, Symbol, maximum
 from ..arrays import ARRAYS
-from ..steps.memory import WIDE
+from ..steps.layout import WIDE
 from .data import FEW
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ...kernels.messages import parts
 from ...numbers import Dual, Number
 from ...spatial import Vector
 from ..steps.implicit.turning import TurningJoint, product, turn_slopes, turn_state
-from ..steps.memory import WIDE
+from ..steps.layout import WIDE
 
 Text = tuple[str, dict[str, str]]
 

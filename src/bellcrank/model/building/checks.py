@@ -13,10 +13,10 @@ from ...errors import ModelError
 from ...joints import JOINTS, Joint, make_joint
 from ...numbers.variable import as_array, as_number, depends_on_design, is_finite, length_of, values_of, varied
 from ...wording import counted
+from ..geometry.physics import assume_possible, impossible
 from ..geometry.units import wrong_unit
 from ..parameters.expressions import RESERVED
 from ..spec.items import GROUND, NOWHERE, PARAMETERS, Where
-from ..spec.physics import assume_possible, impossible
 from ..spec.problems import Problems, brief, names
 from ..spec.shapes import ORIGIN, MassProperties
 from ..spec.spec import InitialSpec, JointSpec, ParameterSpec, PartsSpec, PointSpec, Spec

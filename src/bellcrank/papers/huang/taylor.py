@@ -28,7 +28,7 @@ from ...dynamics.dynamics import Dynamics
 from ...dynamics.output_frames import on_children
 from ...errors import BellcrankError, DynamicsError
 from ...singular.factors import factored
-from ...singular.impulse import started
+from ...singular.impacts.impulse import started
 from ...singular.loop import NOTHING, Progress, Watched, march
 from ...singular.outcome import Momentum, Passed, Reactions, Report
 from ...singular.passages import PassageFinder, Seen

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from ..blocks import Block, Graph, find_blocks
+from ..nodes.blocks import Block, Graph, find_blocks
 from ..order import depth_first
 from .effort import effort
 from .linkage import Linkage, Tie, Tree

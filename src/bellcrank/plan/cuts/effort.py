@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from ...joints import JOINTS
-from ..blocks import Block, BlockNode, clique_tree, cycle, depths
-from ..nodes import WIDE_ALONE
+from ..nodes.blocks import Block, BlockNode, clique_tree, cycle, depths
+from ..nodes.signatures import LARGEST_BLOCK
 from ..order import depth_first
 from . import prices
 from .linkage import Linkage, Tie, Tree
@@ -68,7 +68,7 @@ class _Estimate:
         moving = [i for i, moves in enumerate(self.moves) if moves]
         block = Block(-1, tuple(range(len(self.parent))), tuple(cycles))
         nodes = clique_tree(block, moving, self.parent, cycles, 0)
-        split = len(nodes) > 1 or self._count(nodes[0].joints) > WIDE_ALONE
+        split = len(nodes) > 1 or self._count(nodes[0].joints) > LARGEST_BLOCK
         work = float(sum(self._placed(i, depth) for i in block.bodies))
         for k in reversed(range(len(nodes))):
             node, rows = nodes[k], []

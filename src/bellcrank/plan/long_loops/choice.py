@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...joints.base import JointData
-from ..blocks import BlockNode
-from ..nodes import Ranks, node_dofs
+from ..nodes.blocks import BlockNode
+from ..nodes.signatures import Ranks, node_dofs
 from ..plan import Plan
 from ..signature import SLOTS
 from .links import MOST_SLOTS, make_links

@@ -12,9 +12,9 @@ from functools import lru_cache
 import numpy as np
 
 from ...joints.derived import slides_along_axis, turns_about_axis_only
-from ..blocks import BlockNode
 from ..cuts.effort import effort
 from ..cuts.linkage import Linkage, Tie
+from ..nodes.blocks import BlockNode
 from ..plan import Plan
 
 SLOW = 30

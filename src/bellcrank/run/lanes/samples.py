@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from ...machine.steps.memory import ENDLESS, INTERRUPTED, NOT_FINITE, SINGULAR
+from ...machine.steps.declared import ENDLESS, INTERRUPTED, NOT_FINITE, SINGULAR
 from ...model import Model
 from ...wording import argument
 

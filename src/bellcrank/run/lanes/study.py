@@ -16,15 +16,15 @@ from ...errors import StateError
 from ...integrate import METHODS, RADAU
 from ...kernels.stopwatch import compiling
 from ...machine.steps.cuts.known import known_surfaces, known_times
+from ...machine.steps.declared import LEFT
 from ...machine.steps.lanes.runs import PLACES, Own, Patience, Progress, Room, run_lanes
-from ...machine.steps.memory import LEFT
 from ...model import Model
 from ...model.manifold import unit_quaternions
 from ...plan import Plan, make_plan
 from ..arguments import AUTO, must_be_known, must_be_positive, times_of
 from ..checks.horizon import HOPELESS, LOOK
 from ..loops.treatment import NEAREST
-from ..stiffness import MANY, Pace, Stiff, Stiffness, remedy
+from ..stiff.stiffness import MANY, Pace, Stiff, Stiffness, remedy
 from .designs import RunDesigns
 from .samples import Samples, message_of
 from .starts import First, design_starts, given_starts

@@ -16,7 +16,7 @@ from ...model.manifold import unit_quaternions
 from ...papers.huang.taylor import integrate_reaction_taylor
 from ...plan.turns import LONGEST, turn_weights
 from ...singular import Extrapolation, Impact, Interval, Passed, Report, Tolerance, integrate_rattle
-from ...singular.impulse import started
+from ...singular.impacts.impulse import started
 from ...singular.loop import Cut, Watched
 from ...singular.quantities import Quantities
 from ...singular.records import States

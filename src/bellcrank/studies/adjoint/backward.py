@@ -31,7 +31,7 @@ from ...run.joining import State, from_last, joined, on_grid, still_to_come
 from ...run.loops.midpoint import closes_by_itself
 from ...run.loops.row_choice import KeptRows
 from ...run.loops.treatment import Loops, loops_of
-from ...run.stiffness import Stiffness, remedy
+from ...run.stiff.stiffness import Stiffness, remedy
 from ...run.system import Outcome
 from ..checking.kinks import warn_of_kinks
 from ..history import History, ended_early, is_state

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...machine.adjoint.log import times_seen
-from ...machine.steps.memory import WIDE
+from ...machine.steps.layout import WIDE
 from ..adjoint.backward import Backward
 from ..adjoint.passages import Passages
 from ..adjoint.stretch import Stretch

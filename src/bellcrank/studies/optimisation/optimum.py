@@ -158,7 +158,7 @@ class Optimum:
     def plot(self, path: str | Path | None = None, *, points: Sequence[str] = ()) -> Figure:
         """Convergence, parameters on their ranges, and outputs before and after; paths of ``points`` (measured points, or
         bodies) in the plane of their largest extent."""
-        from .plots import optimum_figure
+        from ..reporting.optimum import optimum_figure
 
         return optimum_figure(self, path, points)
 

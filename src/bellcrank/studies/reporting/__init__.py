@@ -1,1 +1,1 @@
-"""Derivatives for people: tables, tolerances, pictures."""
+"""What studies find, for people: tables of derivatives, tolerance analysis, pictures of derivatives, optima and sweeps."""

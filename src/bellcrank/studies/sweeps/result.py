@@ -188,7 +188,7 @@ class SweepResult:
         self, path: str | PathLike[str] | None = None, *, kind: str = "scatter", outputs: Sequence[str] = (), keep: bool = False
     ) -> Figure:
         """Outputs over parameters ("scatter"), or each run as a line through all of them ("parallel")."""
-        from .plots import plot_sweep
+        from ..reporting.sweeps import plot_sweep
 
         names = [*self.parameters, *(outputs or self._numbers)]
         units = {name: self.unit(name) for name in names}

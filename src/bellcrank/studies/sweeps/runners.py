@@ -18,7 +18,7 @@ from ...dynamics.evaluation import OPTIMISED
 from ...errors import BellcrankError, SimulationError, StateError, interrupts_pass, kept_warnings
 from ...integrate import METHODS
 from ...kernels.threads import keep_freed_memory, one_thread, stopping, thread_count
-from ...machine.steps.memory import INTERRUPTED
+from ...machine.steps.declared import INTERRUPTED
 from ...run import simulate
 from ...run.arguments import AUTO
 from ...run.lanes.starts import First

@@ -29,7 +29,7 @@ from ....numbers import Number, maximum, minimum
 from ....plan import Plan
 from ...arrays import for_plan
 from ...tangents.closed import ClosedTangents
-from ..memory import NOT_SOLVED
+from ..declared import NOT_SOLVED
 from ..programs import powers
 from .carried import move_with_rest, take_rest
 from .closed_rows import ClosureRows

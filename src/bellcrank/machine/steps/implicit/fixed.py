@@ -16,8 +16,8 @@ from typing import Any
 from ....kernels.executor import Address, Integer
 from ....numbers import Number, Symbol, maximum
 from ...tangents.stages import GIVEN_UP, SOLVED, SOLVING, StageTangents
+from ..declared import FRESH, NOT_SOLVED, OLD, TO_RENEW
 from ..fixed import FixedStepper
-from ..memory import FRESH, NOT_SOLVED, OLD, TO_RENEW
 from .newton import Newton, stage_times
 from .turning import call_turn_slopes, call_turn_state
 

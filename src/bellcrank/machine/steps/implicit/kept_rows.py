@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,21 +25,3 @@ def scales_of_rows(plan: Plan) -> NDArray[np.float64]:
     """What makes the equations numbers without unit; in the last place, what is a large coordinate."""
     length = float(plan.length)
     return np.append(row_scales(plan.model, length) / length, min(1.0, length))
-
-
-Sized = Callable[[int, int, int], int]
-"""Doubles of an array, by the number of kept equations, that of all, and that of padded velocities."""
-ARRAY_SIZES: dict[str, Sized] = {
-    "held": lambda kept, rows, width: kept * width,
-    "held_there": lambda kept, rows, width: kept * width,
-    "yields": lambda kept, rows, width: kept * width,
-    "pushes": lambda kept, rows, width: kept,
-    "second_pushes": lambda kept, rows, width: kept,
-    "row_scale": lambda kept, rows, width: rows + 1,
-    "candidates": lambda kept, rows, width: rows * width,
-    "at_rest": lambda kept, rows, width: width,
-    "no_momenta": lambda kept, rows, width: width,
-    "rest": lambda kept, rows, width: width,
-    "rest_at_start": lambda kept, rows, width: width,
-    "rest_at_end": lambda kept, rows, width: width,
-}

@@ -26,7 +26,7 @@ import numpy as np
 
 from ....integrate import RungeKutta
 from ....kernels.executor import Address, Integer
-from ....kernels.llvm.factorization import Parts, inverse, less, times, write_factor, write_multiply, write_solve
+from ....kernels.llvm.matrices.factorization import Parts, inverse, less, times, write_factor, write_multiply, write_solve
 from ....numbers import Number, minimum
 from .jacobian import jacobian
 from .tangents import write_tangents

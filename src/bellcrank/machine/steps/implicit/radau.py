@@ -15,8 +15,8 @@ from ....numbers import Condition, Number, Symbol, maximum, minimum
 from ...tangents.stages import GIVEN_UP, SOLVED, SOLVING, StageTangents
 from ..adaptive import SAFETY, SHRINK, AdaptiveStepper, polynomial_at
 from ..cuts.corners import start_of_step
+from ..declared import FRESH, OLD, TO_RENEW
 from ..lanes.stepping import LaneStepper
-from ..memory import FRESH, OLD, TO_RENEW
 from ..stepper import EPSILON
 from .newton import Newton, stage_times
 

@@ -31,7 +31,7 @@ from ....kernels.llvm.emitter import Emitter, Int
 from ....kernels.llvm.flow import each, when
 from ....numbers import Number
 from ....spatial import Vector, quaternion_turn
-from ..memory import TURNING
+from ..layout import TURNING
 
 if TYPE_CHECKING:
     from ..stepper import Stepper

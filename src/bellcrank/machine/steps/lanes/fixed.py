@@ -6,8 +6,8 @@ Nothing ends a step early: models with stops, tables over time or contacts run o
 from __future__ import annotations
 
 from ....numbers import Condition, negated, select
+from ..declared import NOT_FINITE
 from ..fixed import FixedStepper
-from ..memory import NOT_FINITE
 from ..projection import Watch, close
 from .stepping import InLanes
 

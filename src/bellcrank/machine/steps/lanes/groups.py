@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ...kernel import aligned
 from ..cuts.corners import NEVER, just_after, just_before
-from ..memory import COUNTS, REALS, Memory
+from ..declared import COUNTS, REALS
+from ..memory import Memory
 
 Array = NDArray[np.float64]
 Rows = dict[str, NDArray[Any]]  # a row for each run
@@ -31,7 +32,7 @@ class Groups:
         """``one``: the memory of a group before anything has run in it."""
         layout = one.layout
         self.layout, self.times, self.room, self.used, self._one = layout, one.times, room, room, one
-        arrays = {name: x for name, x in one.arrays.items() if name not in _SHARED and name in layout.places}
+        arrays = {name: x for name, x in one.arrays.items() if name not in _SHARED and name in one.places}
         sizes = [-(-x.size // _LINE) * _LINE for x in arrays.values()]
         self._at = dict(zip(arrays, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
         self._fresh = np.zeros(sum(sizes))
@@ -42,8 +43,8 @@ class Groups:
         self._words = np.tile(one.words, (room, 1))
         start, out = (x.ctypes.data + x.strides[0] * np.arange(room) for x in (self._memory, self._out))
         for name, at in self._at.items():
-            self._words[:, layout.places[name]] = start + 8 * at
-        self._words[:, layout.places["out"]] = out
+            self._words[:, one.places[name]] = start + 8 * at
+        self._words[:, one.places["out"]] = out
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         self._advance: Any = kind(one.code.library.address("advance_each"))
 

@@ -27,8 +27,10 @@ from ...module import Module, structure_key
 from ...tangents.lane_data import Places, lane_places
 from ..adaptive import GROW
 from ..cuts.corners import NEVER
+from ..declared import ENDLESS, INTERRUPTED, LEFT, RUNNING
 from ..implicit.radau import RadauLaneStepper
-from ..memory import ENDLESS, INTERRUPTED, LEFT, RUNNING, Layout, Memory
+from ..layout import Layout
+from ..memory import Memory
 from ..programs import programs
 from ..stepper import write_with_kernels
 from .fixed import FixedLaneStepper

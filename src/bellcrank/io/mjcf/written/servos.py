@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...model import Element, Model
+from ....model import Element, Model
 
 PARTS = ("spring", "damping", "bias")  # INPUT_spring, ...: the names that the importer gives
 SAME = 1e-12  # of a factor

@@ -17,16 +17,16 @@ from ...model.measures.paths import built_in
 from ...results.plots import LEGEND, save_figure
 from ...run import simulate
 from ..implicit.outputs import Axis, outputs_of
+from ..optimisation.problem import Point, Problem
+from ..optimisation.searching import better
 from ..output_names import parsed
 from ..study.spec import Case
-from .problem import Point, Problem
-from .searching import better
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .optimum import Optimum
+    from ..optimisation.optimum import Optimum
 
 Array = NDArray[np.float64]
 BEFORE, AFTER, MEASURED = "0.6", "C0", "C3"

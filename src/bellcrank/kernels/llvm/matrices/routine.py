@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...numbers import Dual, Number
-from ..messages import parts, whole
-from .emitter import Emitter, Int
-from .flow import each, folded
+from ....numbers import Dual, Number
+from ...messages import parts, whole
+from ..emitter import Emitter, Int
+from ..flow import each, folded
 
 CHUNK = 4  # numbers of a chunk, with one state
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.steps.programs import MASS
-from ..model.manifold import displaced
-from .loops import Held, Loops
-from .minimum_norm import CLEAR
-from .newton import IDLE, LONGEST, MOST, SHORTEST
-from .solution import EXACT
+from ...machine.steps.programs import MASS
+from ...model.manifold import displaced
+from ..loops import Held, Loops
+from ..minimum_norm import CLEAR
+from ..newton import IDLE, LONGEST, MOST, SHORTEST
+from ..solution import EXACT
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

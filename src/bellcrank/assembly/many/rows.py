@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.dynamics import Dynamics
-from ..errors import BellcrankError, StateError
-from ..model import Model
-from .failure import freedom
-from .first import NEWS, Changed, first_assembly, own_assembly
-from .loops import CLOSED, Held, Loops
+from ...dynamics.dynamics import Dynamics
+from ...errors import BellcrankError, StateError
+from ...model import Model
+from ..failure import freedom
+from ..first import NEWS, Changed, first_assembly, own_assembly
+from ..loops import CLOSED, Held, Loops
+from ..start import Given, asked_q, asked_v, held_by, must_be_coordinate, own_position, written
 from .short_way import closure_errors, flowing_rows, moved_rows, settled_rows
-from .start import Given, asked_q, asked_v, held_by, must_be_coordinate, own_position, written
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

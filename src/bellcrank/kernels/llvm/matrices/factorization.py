@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...numbers import Number, select
-from .emitter import Emitter, Int
-from .flow import each
+from ....numbers import Number, select
+from ..emitter import Emitter, Int
+from ..flow import each
 from .routine import Routine
 
 Parts = list[Number]  # a number: its real part, and perhaps its imaginary part

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...numbers import Number, less, minimum, select, sqrt
-from .emitter import Emitter, Int
-from .flow import each, when
+from ....numbers import Number, less, minimum, select, sqrt
+from ..emitter import Emitter, Int
+from ..flow import each, when
 from .routine import Routine
 
 TALL, BROAD = 4, 2  # rows and chunks of a product that are summed at once, in registers

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..dynamics.dynamics import Dynamics
-from ..spatial.rank import LENIENT, factored
+from ...dynamics.dynamics import Dynamics
+from ...spatial.rank import LENIENT, factored
+from ..factors import Metric
+from ..outcome import Impact
+from ..quantities import Quantities
 from .cone import independent, quadratic_forms, toward_cone
-from .factors import Metric
-from .outcome import Impact
-from .quantities import Quantities
 
 Array = NDArray[np.float64]
 

@@ -16,9 +16,9 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..model import Model
-from .long_loops.links import Link
-from .order import Tree
+from ...model import Model
+from ..long_loops.links import Link
+from ..order import Tree
 
 LARGEST = 8  # joints of a block that is treated as one node although it could be taken apart
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.steps.cuts.corners import just_after, just_before
-from ..machine.steps.cuts.known import known_surfaces, known_times
-from .events import Watcher
-from .events.openings import Openings
-from .events.roots import Quantity, narrowed, one_way
-from .system import FirstOrder
+from ...machine.steps.cuts.corners import just_after, just_before
+from ...machine.steps.cuts.known import known_surfaces, known_times
+from ..events import Watcher
+from ..events.openings import Openings
+from ..events.roots import Quantity, narrowed, one_way
+from ..system import FirstOrder
 
 Array = NDArray[np.float64]
 

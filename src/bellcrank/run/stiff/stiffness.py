@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..errors import StiffnessWarning, warn
-from ..wording import argument, duration_words
+from ...errors import StiffnessWarning, warn
+from ...wording import argument, duration_words
 
 MANY = 10_000  # steps: a stiff run that has fewer to go will soon end, and is only noted
 MANY_IN_PYTHON = 500  # where Python functions are called or events looked for at each

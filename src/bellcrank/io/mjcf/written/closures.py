@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...model import Closure
-from ..exchange.export import closed, numbers, tag
-from ..exchange.imported import quaternion_of
+from ....model import Closure
+from ...exchange.export import closed, numbers, tag
+from ...exchange.imported import quaternion_of
 
 if TYPE_CHECKING:
-    from .writer import Writing
+    from ..writer import Writing
 
 OPEN = 1e-9  # m: from there on the points of a joint that closes a loop are apart in the design position
 

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.dynamics import Dynamics
-from ..errors import StateError
-from ..kernels.threads import look_for_stop
-from ..machine.steps.adaptive import DIVIDED
-from ..plan.turns import FINE
-from ..wording import argument
-from .checks.horizon import EndNotInSight, Horizon
-from .events import Watcher
-from .loops.treatment import NO_LOOPS, Loops
-from .loops.watch import SingularityWatch, watch_from
-from .stiff_ends import Ends
-from .system import Fastest, FirstOrder, Outcome, Passage, energy_scale
+from ...dynamics.dynamics import Dynamics
+from ...errors import StateError
+from ...kernels.threads import look_for_stop
+from ...machine.steps.adaptive import DIVIDED
+from ...plan.turns import FINE
+from ...wording import argument
+from ..checks.horizon import EndNotInSight, Horizon
+from ..events import Watcher
+from ..loops.treatment import NO_LOOPS, Loops
+from ..loops.watch import SingularityWatch, watch_from
+from ..system import Fastest, FirstOrder, Outcome, Passage, energy_scale
+from .ends import Ends
 
 Array = NDArray[np.float64]
 

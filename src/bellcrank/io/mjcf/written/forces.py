@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...model import Element
-from ..exchange.export import Array, closed, numbers, tag
-from .written_servos import Servo, Terms
+from ....model import Element
+from ...exchange.export import Array, closed, numbers, tag
+from .servos import Servo, Terms
 
 if TYPE_CHECKING:
-    from .writer import Writing
+    from ..writer import Writing
 
 
 class Forces:

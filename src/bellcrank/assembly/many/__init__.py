@@ -1,0 +1,1 @@
+"""The first states of many runs, all rows at once."""

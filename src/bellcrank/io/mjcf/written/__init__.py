@@ -1,0 +1,1 @@
+"""What a model as MJCF is written from: its loops, forces and servos."""

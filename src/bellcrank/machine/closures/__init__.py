@@ -1,0 +1,1 @@
+"""The equations that close loops, written on kernels."""

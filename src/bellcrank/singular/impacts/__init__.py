@@ -1,0 +1,1 @@
+"""Velocities that jump onto the closures, as in a plastic impact."""
