@@ -243,8 +243,8 @@ _compiling = Lock()
 
 
 def compiled(task: Task) -> Compiled:
-    """Made once in a process."""
-    key = task.fingerprint
+    """Made once in a process, whatever the designs."""
+    key = task.code
     with _compiling:
         if key not in _compiled:
             while len(_compiled) >= MOST_COMPILED:
