@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernel import aligned
+from ...calls.memory import aligned
 from ..cuts.corners import NEVER, just_after, just_before
 from ..declared import COUNTS, REALS
 from ..memory import Memory
@@ -72,7 +72,7 @@ class Groups:
         self.array(array)[:, at : at + size] = rows.transpose(0, 2, 1).reshape(len(rows), size)
 
     def clear(self, used: int) -> None:
-        """So many groups as nothing has run in them."""
+        """Make the first ``used`` groups as new: nothing has run in them."""
         self.used = used
         self._memory[:used] = self._fresh
 
