@@ -2,7 +2,7 @@
 
     python bench/sweeps.py [--quick]      runs a second of processor time (per core), and on all processors at once
     python bench/sweeps.py --cores        what the second core brings, by the clock on the wall: for an idle machine
-    python bench/sweeps.py --workers      what a second worker of a local Dask cluster brings: the same
+    python bench/sweeps.py --workers      what a second worker of a local Dask cluster brings: the same; both may be given
 
 All by rk4 with the same step, coordinates and velocities stored at every step. The arm has seven joints and starts from other
 states in each run; or has other masses in each run. MuJoCo takes one model for all runs, or a model for each: then it has to be
@@ -36,7 +36,6 @@ from bellcrank.model.generators import chain
 Array = NDArray[np.float64]
 
 RUNS, DURATION, STEP = 512, 0.2, 0.002  # s
-RUNS_SWEPT = 65536
 STEPS = round(DURATION / STEP)
 
 
@@ -236,33 +235,58 @@ def loops(name: str, rounds: int) -> list[Row]:
 
 
 class Swept(NamedTuple):
-    """A sweep whose runs are timed: a model, what varies, its output, duration and options."""
+    """A sweep whose runs are timed: a model, what varies, its output, duration, runs and options."""
 
     model: bc.Model
     spread: dict[str, tuple[float, float]]
     output: str
     duration: float
+    runs: int
     options: dict[str, Any]
 
-    def run(self, runs: int, **options: Any) -> None:
+    def run(self, runs: int, **options: Any) -> Array:
+        """The output of each run, as the store has it."""
         given = {**self.options, **options, "runs": runs}
         with tempfile.TemporaryDirectory() as folder:
-            bc.sweep(self.model, self.spread, [self.output], self.duration, store=Path(folder) / "s.zarr", **given)
+            found = bc.sweep(self.model, self.spread, [self.output], self.duration, store=Path(folder) / "s.zarr", **given)
+            return found.values(self.output)
 
 
 def swept() -> dict[str, Swept]:
-    """Adaptive but for the arm; of the shortest runs a thousand take a millisecond."""
+    """Adaptive but for the arm; of the shortest runs a thousand take a millisecond. So many that one processor needs some
+    seconds: what a sweep does before its first run and after the last one is not to count."""
     pendulum, arm = bc.load("double_pendulum"), as_written(chain(7))
     ends = {f"{name}.mass": (0.8, 1.2) for name in (arm.body_names[0], arm.body_names[-1])}
     angle, energy, often = {"upper.mass": (12.0, 17.0), "initial.elbow.q.0": (-1.5, 1.5)}, "energy.total@end", {"step": 0.01}
     short = {"step": 0.05, "rtol": 1e-6, "atol": 1e-6}
     return {
-        "double pendulum": Swept(pendulum, angle, "max(abs(elbow.v))", 2.0, {"step": 0.05}),
-        "arm": Swept(arm, ends, energy, DURATION, {"step": STEP, "method": "rk4"}),
-        "four-bar": Swept(bc.load("four_bar"), LOOPS["four_bar"], energy, DURATION, often),
-        "quarter car": Swept(bc.load("quarter_car"), LOOPS["quarter_car"], energy, DURATION, often),
-        "short runs": Swept(pendulum, angle, "max(abs(elbow.v))", 0.1, short),
+        "double pendulum": Swept(pendulum, angle, "max(abs(elbow.v))", 2.0, 1 << 18, {"step": 0.05}),
+        "arm": Swept(arm, ends, energy, DURATION, 1 << 17, {"step": STEP, "method": "rk4"}),
+        "four-bar": Swept(bc.load("four_bar"), LOOPS["four_bar"], energy, DURATION, 1 << 18, often),
+        "quarter car": Swept(bc.load("quarter_car"), LOOPS["quarter_car"], energy, DURATION, 1 << 15, often),
+        "short runs": Swept(pendulum, angle, "max(abs(elbow.v))", 0.1, 1 << 21, short),
     }
+
+
+class Gain:
+    """A sweep by one and by two, in turns: the shortest times by the clock on the wall, and the same results."""
+
+    def __init__(self, name: str, what: Swept, runs: int):
+        self.name, self.what, self.runs = name, what, runs
+        self.best, self.results = {1: np.inf, 2: np.inf}, dict[int, Array]()
+
+    def take(self, count: int, **options: Any) -> float:
+        """Processor time of this process."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        found = self.what.run(self.runs, **options)
+        taken, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        self.best[count] = min(self.best[count], taken)
+        np.testing.assert_array_equal(found, self.results.setdefault(1, found), err_msg=self.name)
+        return cpu
+
+    def row(self, asked: float) -> dict[str, Any]:
+        one, two = self.best[1], self.best[2]
+        return {"sweep of": self.name, "runs": self.runs, "gain": one / two, "asked": asked, "runs a second": self.runs / two}
 
 
 def stay_on(processors: list[int]) -> None:
@@ -271,37 +295,27 @@ def stay_on(processors: list[int]) -> None:
         os.sched_setaffinity(int(thread.name), processors)
 
 
-def cores(rounds: int) -> None:
+def cores(rounds: int, share: float) -> None:
     """One sweep on one processor and on two, by the affinity of the process, in turns; the shortest by the clock on the wall.
 
-    Beside it the processor time of the thread that gives out the work. What the others do one at a time, under Python's lock,
-    is not in it.
+    Two cannot bring more than twice the processor time of one over that of two, all threads added up.
     """
     allowed, rows = sorted(os.sched_getaffinity(0)), []
     for name, what in swept().items():
-        what.run(1024)
-        best, alone, used = {1: np.inf, 2: np.inf}, np.inf, np.inf
-        runs = RUNS_SWEPT * (8 if name == "short runs" else 1)
+        gain, cpu = Gain(name, what, int(what.runs * share)), {1: np.inf, 2: np.inf}
+        what.run(1024)  # compiles
         try:
             for _ in range(rounds):
-                for count in best:
+                for count in cpu:
                     stay_on(allowed[:count])
-                    own = time.thread_time()
-                    cpu, wall = both_clocks(partial(what.run, runs), 1)
-                    best[count] = min(best[count], wall)
-                    if count == 2:
-                        alone, used = min(alone, time.thread_time() - own), min(used, cpu)
+                    cpu[count] = min(cpu[count], gain.take(count))
         finally:
             stay_on(allowed)
-        rows.append(_gain(name, runs, best) | {"s of all threads": used, "s of the one that gives out work": alone})
+        rows.append(gain.row(1.9) | {"gain at most": 2 * cpu[1] / cpu[2], "s of one": cpu[1], "s of two": cpu[2]})
     show("Two processors beside one", rows)
 
 
-def _gain(name: str, runs: int, best: dict[int, float]) -> dict[str, Any]:
-    return {"sweep of": name, "runs": runs, "gain": best[1] / best[2], "runs a second": runs / best[2]}
-
-
-def workers(rounds: int) -> None:
+def workers(rounds: int, share: float) -> None:
     """The same with one worker of a local Dask cluster and with two, each of one thread, beside the process with the driver and
     the scheduler: on two processors the gain is at most twice the time of the workers over that of all."""
     from distributed import Client, LocalCluster
@@ -309,21 +323,19 @@ def workers(rounds: int) -> None:
     rows, options = [], {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": ":0"}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
         for name, what in swept().items():
-            best, driver, theirs = {1: np.inf, 2: np.inf}, np.inf, np.inf
-            runs = RUNS_SWEPT * (16 if name == "short runs" else 2)
+            gain, driver, theirs = Gain(name, what, int(4 * what.runs * share)), np.inf, np.inf
             for _ in range(rounds):
-                for count in best:
+                for count in (1, 2):
                     cluster.scale(count)
                     while len(client.nthreads()) != count:
                         time.sleep(0.05)
                     what.run(1024 * count, scheduler=client, chunk=64)  # compiles
                     before = _taken(client)
-                    cpu, wall = both_clocks(partial(what.run, runs, scheduler=client), 1)
-                    best[count] = min(best[count], wall)
+                    cpu = gain.take(count, scheduler=client)
                     if count == 2:
                         driver, theirs = min(driver, cpu), min(theirs, _taken(client) - before)
             bound = {"gain at most": 2 * theirs / (theirs + driver), "s of workers": theirs, "s of driver, scheduler": driver}
-            rows.append(_gain(name, runs, best) | bound)
+            rows.append(gain.row(1.8) | bound)
     show("Two workers beside one", rows)
 
 
@@ -344,11 +356,11 @@ def main() -> None:
     parser.add_argument("--cores", action="store_true")
     parser.add_argument("--workers", action="store_true")
     asked = parser.parse_args()
-    rounds = 2 if asked.quick else 5
+    rounds, share = (2, 0.125) if asked.quick else (5, 1.0)
     if asked.cores:
-        cores(rounds)
+        cores(rounds, share)
     if asked.workers:
-        workers(rounds)
+        workers(min(rounds, 3), share)
     if asked.cores or asked.workers:
         return
     show_rows(part(asked.quick))

@@ -72,6 +72,11 @@ hinge = 0.1
     assert (runs.status == ENDLESS).all() and "its end is out of reach" in runs.messages[0]
 
 
+def test_many_runs_take_no_more_steps_than_they_may():
+    runs = bc.simulate_many(bc.load("pendulum"), 10.0, q=np.array([[0.1], [0.2]]), max_steps=50)
+    assert (runs.status == ENDLESS).all() and [x["steps"] + x["rejected"] for x in runs.per_run] == [50, 50]
+
+
 def test_the_pace_is_that_of_the_last_steps_and_is_told_before_it_is_hopeless():
     sight = Horizon(0.0, 1.0, max_steps=1000, look_after=10)
     sight.look(0.5, 10)  # 10 steps for a half

@@ -45,12 +45,29 @@ def pendulum():
         ({"q": {"knee": 1.0}}, "q has 'knee'"),
         ({"q": [0.1, 0.2]}, "goes by name"),
         ({"outputs": {"v": "elbow.v@end"}, "trajectories": True}, "for something else"),
+        ({"outputs": {"a\0": "elbow.v@end"}}, "no file can have"),
+        ({"outputs": [1]}, "named by text"),
+        ({"parameters": {"upper.mass": ["heavy"]}}, 'not describe a parameter, "upper.mass"'),
+        ({"parameters": {"upper.mass": (1.0, float("inf"))}, "runs": 2}, "both finite"),
+        ({"parameters": {"upper.mass": (1.0, 2.0)}, "runs": 2**31}, "at most 1,073,741,824"),
+        ({"parameters": {"upper.mass": (1.0, 2.0)}, "runs": "2"}, "runs is '2'"),
+        ({"parameters": {"upper.mass": (1.0, 2.0)}, "runs": 2, "seed": "a"}, "seed is 'a'"),
+        ({"chunk": "64"}, "chunk is '64'"),
+        ({"chunk": 2**50}, "at most 1,099,511,627,776"),
+        ({"store": 3}, "the path of a folder"),
+        ({"progress": 3}, "takes a Progress"),
+        ({"scheduler": "nowhere"}, "no Dask scheduler answers at nowhere"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(pendulum, options, words):
     given = {"parameters": {"upper.mass": [1.0]}, "outputs": ["elbow.q@end"], "duration": 0.1} | options
     with pytest.raises((StateError, StudyError), match=words):
         bc.sweep(pendulum, **given)
+
+
+def test_what_is_no_study_is_refused():
+    with pytest.raises(StateError, match="given an object of type int"):
+        bc.sweep(3)
 
 
 def test_a_disk_that_is_full_leaves_what_is_finished(pendulum, tmp_path, monkeypatch):

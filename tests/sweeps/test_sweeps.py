@@ -120,6 +120,16 @@ def test_a_run_that_fails_is_a_row_with_its_reason(pendulum):
     assert "1 of them failed" in found.summary() and found.as_dict()["failed"] == 1
 
 
+def test_a_value_is_the_same_whatever_else_is_asked_for(pendulum):
+    """An output at the end looks at no other sample, and its runs keep none. In Zarr a backslash would begin a folder."""
+    given = pendulum, {"upper.mass": (12.0, 17.0)}
+    few = bc.sweep(*given, {"at\\end": "elbow.v@end", "mean": "mean(elbow.v)"}, 0.2, runs=9, step=0.05)
+    many = bc.sweep(*given, ["elbow.v@end", "mean(elbow.v)", "max(elbow.v)"], 0.2, runs=9, step=0.05, trajectories=True)
+    np.testing.assert_array_equal(few.values("at\\end"), many.values("elbow.v@end"))
+    np.testing.assert_array_equal(few.values("at\\end"), many.values("v")[:, -1, 1])
+    np.testing.assert_array_equal(few.values("mean"), many.values("mean(elbow.v)"))
+
+
 def test_loops_are_assembled_for_every_design():
     model = bc.load("four_bar")
     lengths = [0.45, 0.5, 40.0, 0.55]

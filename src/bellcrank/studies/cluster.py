@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from itertools import islice
+from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ import numpy as np
 from ..errors import MissingExtraError, StateError, StudyError, warn
 
 ATTEMPTS = 10  # at a call whose workers die
-LOOK, PAUSE = 1.0, 0.02  # s: between looks at how many workers there are; while no answer has come
+LOOK = 1.0  # s: between looks at how many workers there are
 
 Jobs = Mapping[int, tuple[Any, ...]]
 
@@ -37,7 +38,7 @@ def on_cluster(call: Callable[..., Any], jobs: Jobs, scheduler: Any, what: str) 
     left = dict(jobs)
     try:
         while left:  # Dask may forget a result that was with a worker which died
-            for k, found in _gathered(client, distributed.as_completed, lost, call, dict(left), what):
+            for k, found in _gathered(client, lost, call, dict(left), what):
                 del left[k]
                 yield k, found
     finally:
@@ -46,37 +47,39 @@ def on_cluster(call: Callable[..., Any], jobs: Jobs, scheduler: Any, what: str) 
 
 
 def _gathered(
-    client: Any, as_completed: Any, lost: tuple[type[Exception], ...], call: Callable[..., Any], jobs: Jobs, what: str
+    client: Any, lost: tuple[type[Exception], ...], call: Callable[..., Any], jobs: Jobs, what: str
 ) -> Iterator[tuple[int, Any]]:
     waiting, attempts = iter(jobs), dict.fromkeys(jobs, 0)
-    numbers: dict[str, int] = {}
+    going: dict[str, tuple[int, Any]] = {}
+    ready: SimpleQueue[Any] = SimpleQueue()
 
     def submit(k: int) -> None:
         attempts[k] += 1
         key = f"bellcrank-{uuid4().hex}"
-        numbers[key] = k
-        pool.add(client.submit(call, *jobs[k], key=key, pure=False, retries=ATTEMPTS))
+        future = client.submit(call, *jobs[k], key=key, pure=False, retries=ATTEMPTS)
+        going[key] = k, future
+        future.add_done_callback(ready.put)
 
-    pool, room = as_completed(loop=client.loop), Room(client, what)
+    room = Room(client, what)
     while True:
-        for k in islice(waiting, max(0, room.now() - len(numbers))):
+        for k in islice(waiting, max(0, room.now() - len(going))):
             submit(k)
-        if not numbers:
+        if not going:
             return
-        ready = pool.next_batch(block=False)
-        if not ready:
-            time.sleep(PAUSE)
-        for future in ready:
-            k = numbers.pop(future.key)
-            try:
-                found = future.result()
-            except lost as problem:
-                if attempts[k] >= ATTEMPTS:
-                    raise StudyError(f"{ATTEMPTS} workers died at {what} {k}: {problem}") from None
-                submit(k)
-                continue
-            future.release()
-            yield k, found
+        try:
+            future = ready.get(timeout=LOOK)
+        except Empty:
+            continue
+        k, _ = going.pop(future.key)
+        try:
+            found = future.result()
+        except lost as problem:
+            if attempts[k] >= ATTEMPTS:
+                raise StudyError(f"{ATTEMPTS} workers died at {what} {k}: {problem}") from None
+            submit(k)
+            continue
+        future.release()
+        yield k, found
 
 
 class Room:
@@ -98,5 +101,5 @@ class Room:
 def _client(kind: Any, address: str) -> Any:
     try:
         return kind(address, timeout=20)
-    except OSError as problem:
+    except (OSError, ValueError) as problem:  # the latter of what is no address
         raise StudyError(f"no Dask scheduler answers at {address}: {problem}") from None

@@ -113,5 +113,7 @@ def _wrong_names(study: Study, trajectories: bool) -> Iterator[str]:
     for name in study.outputs:
         if name in taken or name.startswith(PREFIX):
             yield f'an output has the name "{name}", which the store uses for something else. Choose another.'
-        if len(stored_name(name).encode()) > LONGEST:
+        if "\0" in name:
+            yield f"an output has the name {name!r}, which no file can have. Choose another."
+        if len(stored_name(name).encode(errors="replace")) > LONGEST:
             yield f'the output "{name[:40]}..." has too long a name for a store. Name it: {{"name": "{name[:40]}..."}}.'

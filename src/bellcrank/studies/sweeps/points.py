@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from math import prod
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from ..study.variations import Bounds, Distribution, Listed, Spaced, Variation
 Array = NDArray[np.float64]
 
 LEAST = 2.0**-32  # of numbers between 0 and 1: at 0 a normal distribution is infinite. Sobol's have 30 bits
+MOST = 1 << 40  # runs
+MOST_OF_SOBOL = 1 << 30  # his numbers have 30 bits
 BLOCK = 4096  # rows of random numbers that are made together, from a seed of their own
 
 _one_at_a_time = Lock()  # threads of a worker share the designs of a task
@@ -157,14 +160,22 @@ def points_of(
             raise StudyError(f"runs is {runs:g}, and the values of the parameters make {count}: leave runs out")
         return Points(kind, dict(variations), tuple(own), count, int(seed))
     for path, x in variations.items():
-        if isinstance(x, Bounds) and (x.min is None or x.max is None):
-            raise StudyError(f'"{path}" needs min and max to be chosen between, or a distribution')
-    if seed < 0 or int(seed) != seed:
-        raise StudyError(f"seed is {seed}: give a whole number, zero or more")
-    if runs is None or int(runs) != runs or runs < 1:
-        raise StudyError(f"runs is {runs}: say how many designs a {kind} design has, 1 or more")
+        if isinstance(x, Bounds) and not all(end is not None and np.isfinite(end) for end in (x.min, x.max)):
+            raise StudyError(f'"{path}" needs min and max to be chosen between, both finite, or a distribution')
+    if not is_whole(seed) or seed < 0:
+        raise StudyError(f"seed is {seed!r}: give a whole number, zero or more")
+    if runs is None or not is_whole(runs) or runs < 1:
+        raise StudyError(f"runs is {runs!r}: say how many designs a {kind} design has, 1 or more")
+    most = MOST_OF_SOBOL if kind in ("sobol", "saltelli") else MOST
+    if runs > most:
+        raise StudyError(f"runs is {runs:g}: a {kind} design has at most {most:,}")
     count = int(runs) * (len(variations) + 2 if kind == "saltelli" else 1)
     return Points(kind, dict(variations), tuple(own), count, int(seed))
+
+
+def is_whole(x: Any) -> bool:
+    """Whether it is a whole number, of whatever type."""
+    return isinstance(x, int | float | np.number) and not isinstance(x, bool) and bool(np.isfinite(float(x))) and int(x) == x
 
 
 def asked_of(points: Points) -> int:

@@ -27,7 +27,7 @@ from ...run.lanes.study import ManyRuns, fixed_steps_in_lanes
 from ..output_names import Output
 from ..taking import INTEGRALS, moments
 from .task import GROUP, REASON, Columns, Task
-from .values import Measured, NotInLanes, name_of, samples_only, taken_of, values_of_run
+from .values import Measured, NotInLanes, looked_at, name_of, only, samples_only, taken_of, values_of_run
 
 Array = NDArray[np.float64]
 
@@ -99,8 +99,11 @@ class Lanes:
         self.runs = ManyRuns(task.model, duration, step, method, on_singular, limits, options, design, optimisation=OPTIMISED)
         outputs = list(task.outputs.values())
         fixed = method != AUTO and not METHODS[method].adaptive
-        self.when = samples_only(task.times) if fixed else moments(outputs, task.times, cuts=_cuts(task, outputs))
-        self.runs.times = self.when.times
+        when = samples_only(task.times) if fixed else moments(outputs, task.times, cuts=_cuts(task, outputs))
+        if not fixed and not task.trajectories:  # states at times that nobody looks at are not even interpolated
+            when = only(when, np.union1d(looked_at(outputs, when), [0, len(when.times) - 1]))
+        self.when, self.looked_at = when, looked_at(outputs, when)
+        self.runs.times = when.times
         self.measured = Measured(self.runs.dynamics, outputs)
         self.numbers = 4 * (task.model.nq + 2 * task.model.nv) + len(self.measured.names) + 2  # of a sample, all copies counted
 
@@ -150,15 +153,16 @@ class Lanes:
         return start if given["q"] is None and given["v"] is None else runs.starts(given, p)
 
     def _outputs(self, start: First, q: Array, v: Array, good: NDArray[np.bool_], p: Array) -> Columns:
-        task, times = self.task, self.when.times
+        task, when = self.task, only(self.when, self.looked_at)
+        q, v = q[:, self.looked_at], v[:, self.looked_at]
         count, samples = q.shape[:2]
         rows = {name: np.repeat(start.state[name], samples, axis=0) for name in ("tau", "u")}
         rows |= {"q": q.reshape(count * samples, -1), "v": v.reshape(count * samples, -1)}
-        rows["t"] = np.tile(times, count)[:, None]
+        rows["t"] = np.tile(when.times, count)[:, None]
         columns = self.measured.columns(rows, lambda: self.runs.at(self.runs.rows(p), samples), p, samples)
         found = {}
         for name, output in task.outputs.items():
-            x = taken_of(output, columns[name_of(output.of)].reshape(count, samples), self.when)
+            x = taken_of(output, columns[name_of(output.of)].reshape(count, samples), when)
             found[name] = np.where(good if x.ndim == 1 else good[:, None], x, np.nan) if output.taken != "series" else x
         return found
 
@@ -249,8 +253,8 @@ _compiling = Lock()
 
 
 def compiled(task: Task) -> Compiled:
-    """Made once in a process."""
-    key = task.fingerprint
+    """Made once in a process, whatever the designs."""
+    key = task.code
     with _compiling:
         if key not in _compiled:
             while len(_compiled) >= MOST_COMPILED:

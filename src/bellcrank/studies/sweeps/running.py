@@ -25,12 +25,12 @@ from ..study.variations import Bounds, Listed, Variation
 from .checks import check_sweep
 from .cluster import chunks_on_cluster
 from .here import chunks_here
-from .points import points_of
+from .points import MOST, is_whole, points_of
 from .result import SweepResult
 from .store import Store, machine_here
 from .task import GROUP, Task
 
-CHUNK, LARGEST = 8192, 65536  # runs, unless given: the least and the most of lanes
+CHUNK, SENT, LARGEST = 8192, 512, 65536  # runs, unless given: the least here and on a cluster, and the most
 CHUNKS = 64  # of a long sweep: so often there is progress
 
 
@@ -79,10 +79,11 @@ def sweep(
     A run that fails is a row with its reason. Numbers are the same, bit for bit on one type of processor, whatever the number
     of threads, workers, chunks or restarts. Interrupted, there is a SimulationError; what is finished is in the store.
     """
+    if progress is not None and not callable(progress):
+        raise StateError(f"progress is {progress!r}: give a function that takes a Progress")
     made = _study(study, parameters, outputs, duration, options)
     task = task_of(made, design, runs, seed, trajectories)
-    size = _chunk(chunk, task)
-    folder = Path(tempfile.mkdtemp(prefix="bellcrank-sweep-")) / "sweep.zarr" if store is None else Path(store)
+    size, folder = _chunk(chunk, task, CHUNK if scheduler is None else SENT), _folder(store)
     kept = Store.make(folder, task, size, machine_here())
     result = SweepResult(folder, task)
     for text in (*overshooting(task.model), *jumping(task.model, 0.0, task.span[0])):
@@ -120,16 +121,24 @@ def _run(task: Task, kept: Store, scheduler: Any, progress: Callable[[Progress],
         warn(f"{counted(len(notes), 'run')} of the sweep gave warnings (all are in its notes): {notes[0]}")
 
 
-def _chunk(chunk: int | None, task: Task) -> int:
-    if chunk is not None and (chunk < GROUP or chunk % GROUP):
-        raise StateError(f"chunk is {chunk}: give a multiple of {GROUP} runs")
+def _folder(store: Any) -> Path:
+    if store is None:
+        return Path(tempfile.mkdtemp(prefix="bellcrank-sweep-")) / "sweep.zarr"
+    if not isinstance(store, str | PathLike) or "\0" in str(store):
+        raise StateError(f"store is {store!r}: give the path of a folder")
+    return Path(store)
+
+
+def _chunk(chunk: int | None, task: Task, least: int) -> int:
+    if chunk is not None and (not is_whole(chunk) or not GROUP <= chunk <= MOST or chunk % GROUP):
+        raise StateError(f"chunk is {chunk!r}: give a multiple of {GROUP} runs, at most {MOST:,}")
     if chunk is not None:
         return int(chunk)
     if not task.in_lanes:  # runs one at a time take long: not many are to be lost together
         return GROUP
     numbers = sum(int(np.prod([len(task.times) if d == "time" else 16 for d in dims])) for dims, _, _ in task.shapes().values())
     fitting = GROUP * max(1, 2**24 // (8 * GROUP * max(1, numbers)))  # 16 MB of results
-    return min(max(CHUNK, GROUP * -(-task.count // (GROUP * CHUNKS))), LARGEST, fitting)
+    return min(max(least, GROUP * -(-task.count // (GROUP * CHUNKS))), LARGEST, fitting)
 
 
 def _study(
@@ -142,6 +151,10 @@ def _study(
     if not isinstance(study, Model):
         if parameters is not None or outputs:
             raise StateError("a study has its own parameters and outputs: give a model with these, or the study alone")
+        if not isinstance(study, Study | str | PathLike):
+            raise StateError(
+                f"a sweep takes a study, its file, or a model; it is given an object of type {type(study).__name__}"
+            )
         made = study if isinstance(study, Study) else load_study(study)
         return replace(
             made, duration=duration or made.duration, run=replace(made.run, **_known(options)) if options else made.run
@@ -149,7 +162,10 @@ def _study(
     if isinstance(outputs, str):
         raise StateError(f"outputs must be a list of names; it is {outputs!r}")
     named = dict(outputs) if isinstance(outputs, Mapping) else {text: text for text in outputs}
-    varied = {path: _variation(x) for path, x in (parameters or {}).items()}
+    for text in (*named, *named.values()):
+        if not isinstance(text, str):
+            raise StateError(f"outputs are named by text, such as 'energy.total@end'; one is {text!r}")
+    varied = {path: _variation(path, x) for path, x in (parameters or {}).items()}
     return Study(study, varied, name=study.name, duration=duration, run=RunOptions(**_known(options)), outputs=named)
 
 
@@ -162,15 +178,20 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _variation(given: Variation | Sequence[float]) -> Variation:
+def _variation(path: str, given: Variation | Sequence[float]) -> Variation:
     """A pair of numbers in a tuple is least and largest; other lists are values."""
-    if isinstance(given, tuple) and len(given) == 2:
-        return Bounds(float(given[0]), float(given[1]))
-    if isinstance(given, list | np.ndarray):
-        return Listed(tuple(float(x) for x in given))
     if isinstance(given, Variation):
         return given
-    raise StateError(f"{given!r} does not describe a parameter: give (least, largest), a list of values, or a distribution")
+    try:
+        if isinstance(given, tuple) and len(given) == 2:
+            return Bounds(float(given[0]), float(given[1]))
+        if isinstance(given, list | np.ndarray):
+            return Listed(tuple(float(x) for x in given))
+    except (TypeError, ValueError):
+        """They are no numbers."""
+    raise StateError(
+        f'{given!r} does not describe a parameter, "{path}": give (least, largest), a list of values, or a distribution'
+    )
 
 
 def task_of(study: Any, design: str | None, runs: int | None, seed: int | None, trajectories: bool) -> Task:

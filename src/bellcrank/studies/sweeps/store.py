@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 
 from ...errors import BellcrankError, MissingExtraError, StudyError, warn
 from ...writing import remove_abandoned, replace
+from .points import MOST
 from .task import REASON, Columns, Task, described
 
 WHOLE_FILES = (3, 1, 3)  # the version of Zarr from which on files are renamed into place
 FORMAT = 3  # of Zarr
-MOST = 1 << 40  # runs
 UNKNOWN = -1  # status of a run that is not finished
 FILL = {"f": np.nan, "i": UNKNOWN, "u": 0}  # by kind of number: what is not known yet
 PREFIX = "parameter "
@@ -38,8 +38,8 @@ STATES = ("q", "v")  # nor these, where trajectories are kept
 
 
 def stored_name(name: str) -> str:
-    """Of an array; in Zarr, / would stand for a group."""
-    return name.replace("%", "%25").replace("/", "%2F")
+    """Of an array; in Zarr, / would stand for a group, and so would a backslash."""
+    return name.replace("%", "%25").replace("/", "%2F").replace("\\", "%5C")
 
 
 def parameter_name(name: str) -> str:

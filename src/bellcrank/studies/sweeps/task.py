@@ -68,10 +68,19 @@ class Task:
     @cached_property
     def fingerprint(self) -> str:
         """Of all that decides the numbers, but for the processor."""
+        model, *options = self._without_designs
+        return _hash_of([model, repr(self.points), *options])
+
+    @cached_property
+    def code(self) -> str:
+        """Of what machine code is made for: other designs of the same parameters share it."""
+        return _hash_of([*self._without_designs, repr(self.parameters)])
+
+    @cached_property
+    def _without_designs(self) -> list[str]:
         study = self.study
-        parts = [_text_of(self.model), repr(self.points), repr(study.run), repr(study.cases), repr(study.outputs)]
-        parts += [repr(study.events), repr(study.duration), repr(self.trajectories)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        options = (study.run, study.cases, study.outputs, study.events, study.duration, self.trajectories)
+        return [_text_of(self.model), *map(repr, options)]
 
     def designs(self, first: int, last: int) -> Array:
         """Parameters of runs first .. last-1: the cases of a design follow each other."""
@@ -128,6 +137,10 @@ class Task:
     @cached_property
     def _units(self) -> dict[str, str]:
         return units_of_outputs(self.model, self.outputs)
+
+
+def _hash_of(parts: list[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def _text_of(model: Model) -> str:

@@ -18,7 +18,7 @@ from ...dynamics.quantities.measures import Measuring, measure_units, measuring
 from ...errors import StateError
 from ...model import Model
 from ..output_names import Output
-from ..taking import Moments
+from ..taking import EXTREMES, INTEGRALS, Moments
 
 if TYPE_CHECKING:
     from ...results import Run
@@ -75,6 +75,22 @@ def _redundant(dynamics: Dynamics) -> bool:
     return nodes is not None and nodes.rank < dynamics.equations
 
 
+def looked_at(outputs: Sequence[Output], when: Moments) -> NDArray[np.intp]:
+    """Which of the times the outputs are taken from."""
+    if any(output.taken in ("series", *EXTREMES) for output in outputs):
+        return np.arange(len(when.times))
+    nodes = when.nodes if any(output.taken in INTEGRALS for output in outputs) else when.nodes[:0]
+    at = [when.place(output.time) for output in outputs if output.time is not None]
+    return np.union1d(nodes, np.array(at, dtype=np.intp))
+
+
+def only(when: Moments, places: NDArray[np.intp]) -> Moments:
+    """At these of the times alone."""
+    grid, nodes = (np.isin(x, places) for x in (when.on_grid, when.nodes))
+    on_grid, of_nodes = (np.searchsorted(places, x) for x in (when.on_grid[grid], when.nodes[nodes]))
+    return Moments(when.times[places], on_grid, of_nodes, when.weights[nodes])
+
+
 def taken_of(output: Output, x: Array, when: Moments) -> Array:
     """Of each run, (runs,) or (runs, samples); ``x`` (runs, times)."""
     if output.taken == "series":
@@ -82,7 +98,7 @@ def taken_of(output: Output, x: Array, when: Moments) -> Array:
     if output.taken == "at":
         assert output.time is not None
         return x[:, when.place(output.time)]
-    if output.taken in ("max", "min"):
+    if output.taken in EXTREMES:
         sign = 1.0 if output.taken == "max" else -1.0
         return sign * _largest(when.times, sign * x)
     weights, span = when.weights, float(when.weights.sum())

@@ -274,21 +274,27 @@ class _Block(Groups):
         corners[:, :, :-1], corners[:, :, -1] = own.corners, NEVER
 
     def run(self, interrupted: Event, patience: Patience) -> None:
-        budget, last = self.most // 16, (np.zeros(self.runs.shape), self.lane("t").copy())
+        piece, last = self.most // 16, (np.zeros(self.runs.shape), self.lane("t").copy())
         while self.going().any():
+            budget = max(1, min(piece, patience.steps - int(self.tried()[self.going()].max())))
             together = max(1, _PIECE_BODIES // (self.bodies * budget))
             for first in range(0, self.used, together):
                 if interrupted.is_set():
                     self.lane("status")[self.going()] = INTERRUPTED
                     return
                 self.take_steps(budget, first, min(first + together, self.used))
-            budget = min(2 * budget, self.most)
+            piece = min(2 * piece, self.most)
             last = self._lose_patience(patience, *last)
             if np.isfinite(self.leaves):
                 self._leave()
         for name, values in self.noticed.items():
             if np.isfinite(self.leaves):
                 self.lane(name)[:] = values
+
+    def tried(self) -> Array:
+        """Steps of each lane, those that were rejected included."""
+        tried: Array = self.lane("steps") + self.lane("rejected")
+        return tried
 
     def going(self) -> NDArray[np.bool_]:
         """Lanes whose run has not arrived; a method of fixed steps has when it has taken its samples."""
@@ -298,7 +304,7 @@ class _Block(Groups):
 
     def _lose_patience(self, patience: Patience, before: Array, reached: Array) -> tuple[Array, Array]:
         """End runs that have taken too many steps, or will; what they had done, and how far they were, at the last look."""
-        steps, t = self.lane("steps") + self.lane("rejected"), self.lane("t")
+        steps, t = self.tried(), self.lane("t")
         endless = steps >= patience.steps
         looked = (steps - before).max(axis=1, keepdims=True) >= patience.look
         if looked.any():
