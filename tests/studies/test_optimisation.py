@@ -136,6 +136,18 @@ def test_a_search_is_taken_up_from_its_record(tmp_path, monkeypatch):
     assert given["record"].read_text().splitlines() == lines  # nothing stands behind half a line
     with pytest.raises(bc.StudyError, match="the record of another study"):
         bc.optimize(cart(), "=(x - 2)**2", MASS, **given, resume=True)
+    given["record"].write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(bc.StudyError, match="is no record of a search"):
+        bc.optimize(*asked, **given, resume=True)
+
+
+@pytest.mark.parametrize("wrong", [{"cost": float("nan")}, {"gradient": [1.0, 2.0]}, {"x": [1.0, 2.0]}, {"cost": "a"}])
+def test_a_line_of_a_record_that_cannot_be_is_not_believed(tmp_path, wrong):
+    given = {"outputs": {"x": "rail.q@end"}, "record": tmp_path / "all.jsonl"}
+    whole = bc.optimize(cart(), "=(x - 1)**2", MASS, **given)
+    head, first, *others = given["record"].read_text().splitlines()
+    given["record"].write_text("\n".join([head, json.dumps(json.loads(first) | wrong), *others]))
+    assert bc.optimize(cart(), "=(x - 1)**2", MASS, **given, resume=True).x[0] == whole.x[0]
 
 
 def test_a_process_tells_of_the_designs_that_the_record_has():
