@@ -21,7 +21,7 @@ from bellcrank.constraints import X, Y, Z, axes_parallel, d2, points_meet
 from bellcrank.formulations import CLOSED, FORMULATIONS
 from bellcrank.joints import JOINTS, JOINTS_BY_KEY, NO_DATA, Joint, JointMotion, register, turned_round
 from bellcrank.joints.base import E_X, E_Y, E_Z, angle_about_z
-from bellcrank.joints.derived import reversed_in_a_mirror
+from bellcrank.joints.derived import looks_like, reversed_in_a_mirror
 from bellcrank.joints.registration import problems_of
 from bellcrank.machine.in_python import run_plain
 from bellcrank.model import Mechanism
@@ -30,6 +30,7 @@ from bellcrank.papers.huang.ties import rows_of
 from bellcrank.plan import make_plan
 from bellcrank.spatial import Motion, PlaneTurn, Vector
 from bellcrank.spatial.vector import ZERO
+from bellcrank.viewer.scene import Scene
 from tests import closed_reference, closed_states, reference
 
 SAME = 1e-12  # of the largest: two ways through the same recursions
@@ -268,7 +269,7 @@ def test_check_counts_it_as_its_parts():
 
 def flat(closing):
     """A crank and a plate in a plane, closed by a slot pin, which holds more than the plane needs: three equations too many."""
-    m = Mechanism("flat quick return")
+    m = Mechanism("flat quick return", gravity=(0, -9.81, 0))
     for k, name in enumerate(("crank", "lever")):
         body(m, name, k)
     m.joint("O", "revolute", "ground", "crank", (0, 0, 0), axis="z")
@@ -371,6 +372,56 @@ def test_one_that_says_how_is_written_to_other_formats(tmp_path):
             assert far(bc.compile(again, optimisation=0).acceleration(q, v), wanted) < 1e-9
     finally:
         forget("told_pin")
+
+
+# --- designs, many runs, pictures
+
+
+DESIGNED = (
+    TOML.replace(
+        'axis = "z"\naxis2 = "x"', 'axis = ["=sin(lean)", 0, "=cos(lean)"]\naxis2 = ["=cos(lean)", 0, "=-sin(lean)"]'
+    ).replace("center = [0.1", 'center = ["=reach"')
+    + "\n[parameters]\nreach = 0.1\nlean = 0.3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("make", "names", "output"),
+    [
+        (lambda: bc.load(DESIGNED), ["parameters.reach", "parameters.lean"], "pin.slide"),
+        (lambda: flat("slot_pin"), ["crank.center.x", "P.point.x"], "O"),
+    ],
+    ids=["tree", "loop"],
+)
+def test_derivatives_of_runs_are_those_of_runs_in_lanes(make, names, output):
+    """Central differences of runs with a design in each lane: of second order, 1e-6 by tolerances of 1e-11 and steps of 1e-3."""
+    model, exact = make(), {"step": 0.1, "rtol": 1e-11, "atol": 1e-11, "method": "dopri5"}
+    design, h = bc.Design(model, names), 1e-3
+    lanes = design.start + h * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
+    k = model.q_names.index(output)
+    ends = bc.simulate_many(design.base, 0.1, design=design, p=lanes, **exact).q_values[:, -1, k]
+    alone = bc.simulate(design.model(lanes[2]), 0.1, **exact)
+    assert abs(ends[2] - alone.values("q")[-1, k]) < 1e-10
+    differences = (ends[::2] - ends[1::2]) / (2 * h)
+    assert np.abs(differences).max() > 1e-3
+    for mode in ("forward", "adjoint"):
+        found = bc.sensitivity(model, names, [f"{output}@end"], 0.1, mode=mode, **exact)
+        assert (
+            np.abs(np.array([float(found.d(f"{output}@end").sel(parameter=name)) for name in names]) - differences).max() < 1e-5
+        )
+
+
+@pytest.mark.parametrize(("model", "axis"), [(lambda: bc.load(TOML), (1, 0, 0)), (lambda: flat("slot_pin"), (0, 1, 0))])
+def test_it_is_drawn_as_a_slide_along_its_slot(model, axis):
+    mark = Scene(model()).joints[-1]
+    assert mark.kind == "prismatic"
+    np.testing.assert_allclose(mark.axis, axis, atol=1e-15)
+
+
+def test_joints_of_the_package_look_like_themselves():
+    for kind in ("fixed", "revolute", "prismatic", "cylindrical", "planar", "spherical"):
+        found, axis = looks_like(JOINTS[kind])
+        assert found == kind and axis.tolist() == [0, 0, 1]
 
 
 # --- registration

@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 import bellcrank as bc
 from bellcrank.model import Element
 from bellcrank.plan.turns import LONGEST, loop_joints, turn_weights
-from bellcrank.run import simulation
+from bellcrank.run import finished
 from bellcrank.run.events import Surroundings, Watcher
 from bellcrank.run.loops.passing import Passing
 from bellcrank.run.loops.treatment import Loops
@@ -235,7 +235,7 @@ def test_passages_before_the_one_that_ends_a_run_are_told():
     with pytest.warns(
         bc.BellcrankWarning, match=r"singular configuration at t = 1 s, in the loop through 'pin': dopri5 continued"
     ):
-        simulation._tell_passages(ended, "dopri5", Loops(go_on=True))
+        finished.warn_of_passages(ended, "dopri5", Loops(go_on=True))
 
 
 def test_momenta_that_do_not_get_through_keep_what_they_have(linkage):

@@ -116,7 +116,7 @@ def test_ctrl_c_while_told_of_progress(monkeypatch):
 @pytest.mark.parametrize(
     ("parts", "model", "duration", "options"),
     [
-        ("simulation", arm(1e5), 1.0, {}),  # auto leaves it to radau
+        ("one_run", arm(1e5), 1.0, {}),  # auto leaves it to radau
         ("loops.passing", "parallelogram", 0.6, {"on_singular": "pass"}),
         ("loops.row_choice", bricard(), 1.1, {}),
     ],

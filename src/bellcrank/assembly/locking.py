@@ -57,9 +57,10 @@ class Axis(NamedTuple):
         named = [repr(name) for name in self.parallel[:3]]
         listed = " and ".join([", ".join(named[:-1]), named[-1]]) if len(named) > 1 else "".join(named)
         beside = f", parallel to that of {listed}," if named else ""
+        digits = max(4, 2 - math.floor(math.log10(self.angle)))  # so that the two axes are seen to differ
         return (
-            f"the axis {_vector(self.axis)} of joint {self.joint!r} locks its loop: it is out of line by "
-            f"{math.degrees(self.angle):.3g} degrees. With the axis {_vector(self.wanted)}{beside} the loop could move"
+            f"the axis {_vector(self.axis, digits)} of joint {self.joint!r} locks its loop: it is out of line by "
+            f"{math.degrees(self.angle):.3g} degrees. With the axis {_vector(self.wanted, digits)}{beside} the loop could move"
         )
 
 
@@ -239,5 +240,5 @@ def _equations(model: Model, block: Block) -> list[int]:
     return [i for k in block.closures for i in range(int(model.closure_index[k]), int(model.closure_index[k + 1]))]
 
 
-def _vector(x: Array) -> str:
-    return f"({', '.join(f'{round(float(a), 4) + 0.0:g}' for a in x)})"
+def _vector(x: Array, digits: int) -> str:
+    return f"({', '.join(f'{round(float(a), digits) + 0.0:.{digits}g}' for a in x)})"

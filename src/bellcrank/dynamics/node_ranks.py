@@ -126,7 +126,7 @@ class Survey:
         )
 
     def _rows(self, q: Array, t: float) -> tuple[Rows, float]:
-        """And how far the loops are open."""
+        """The rows of all closures at q, and how far the loops are open there."""
         found: Rows = []
         errors: list[float] = [0.0]
 

@@ -35,7 +35,7 @@ CLOSED: dict[str, Program] = {
     "multipliers:joint": multipliers.JOINT,
     "multipliers:origin": multipliers.ORIGIN,
 }
-"""The same for models with closed loops."""
+"""Programs that give accelerations from q, v, tau of models with closed loops."""
 
 WITH_MULTIPLIERS: dict[str, Program] = {
     "multipliers:centroid": multipliers.CENTROID_BOTH,

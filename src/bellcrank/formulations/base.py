@@ -112,7 +112,7 @@ class Body(Protocol):
 
     @property
     def applied_world(self) -> Force:
-        """The same in the ground's axes, still at the body's origin."""
+        """Wrench of the force elements on the body, in the ground's axes, at the body's origin."""
 
     def input(self, name: str) -> tuple[Number, ...]:
         """The joint's entries of an input of the program ("v", "tau", "a", "p"), or of an output that was written before."""

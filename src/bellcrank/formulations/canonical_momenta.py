@@ -240,7 +240,7 @@ def combined(directions: Sequence[Motion], amounts: Sequence[Number]) -> Motion:
 
 
 def bias_elimination(at: type[Reference], body: Body, carried: Force) -> Force:
-    """The same elimination for the bias force: u = tau - E.(b + M* zeta)."""
+    """The joint eliminated from the bias force: u = tau - E.(b + M* zeta)."""
     body.b = body.gyroscopic - at.wrench(body, body.applied) + carried
     force, body.rests = eliminate_bias(body.b + (body.M @ body.zeta), body.E, body.effort, body.pivots)
     return at.up_wrench(body, force)

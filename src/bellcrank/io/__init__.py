@@ -54,11 +54,11 @@ def _read(data: bytes, file: str, given: dict[str, Any]) -> Model:
     if root is None:
         return native.read(decode(data, file), file)
     model = build(import_module(f".{kind}.reader", __name__).read_spec(root, file, options))
-    _tell(model, file)
+    _warn_of_omissions(model, file)
     return model
 
 
-def _tell(model: Model, file: str) -> None:
+def _warn_of_omissions(model: Model, file: str) -> None:
     """One warning for all that is not simulated, or not quite as it was."""
     assert model.source is not None
     lines = [f"not simulated: {line}" for line in model.source.unsimulated] + list(model.source.remarks)

@@ -60,13 +60,30 @@ def held_places(joint: type[Joint]) -> tuple[int, ...]:
 
 @once
 def turns_about_axis_only(joint: type[Joint]) -> bool:
-    """Or not at all."""
+    """Whether the joint turns about no other direction than its axis; also where it does not turn at all."""
     return not freedoms(joint)[:, :2].any()
 
 
 @once
 def slides_along_axis(joint: type[Joint]) -> bool:
     return bool(freedoms(joint)[:, 5].any())
+
+
+@once
+def looks_like(joint: type[Joint]) -> tuple[str, Array]:
+    """The simple joint that moves nearly so in a picture, and its direction in the joint's axes: what it slides along, or else
+    turns about."""
+    turns, slides = (part[part.any(axis=1)] for part in (freedoms(joint)[:, :3], freedoms(joint)[:, 3:]))
+    Z = np.array([0.0, 0.0, 1.0])
+    if len(slides) == 1:
+        along = slides[0] / np.linalg.norm(slides[0])
+        about = len(turns) == 1 and not np.cross(turns[0], along).any()
+        return "cylindrical" if about else "prismatic", along
+    if len(slides) == 2:
+        return "planar", np.cross(*slides) / np.linalg.norm(np.cross(*slides))
+    if len(turns) == 1:
+        return "revolute", turns[0] / np.linalg.norm(turns[0])
+    return "spherical" if len(turns) else "fixed", Z
 
 
 @once

@@ -23,7 +23,7 @@ def leaves(tree: Any, tangents: int = 0) -> list[Number]:
 
 
 def rebuild(tree: Any, numbers: Iterator[Any], tangents: int = 0) -> Any:
-    """The same nested tuple with other numbers."""
+    """A nested tuple of the structure of ``tree``, with other numbers."""
     if isinstance(tree, tuple):
         made = [rebuild(part, numbers, tangents) for part in tree]
         return type(tree)(*made) if hasattr(tree, "_fields") else tuple(made)

@@ -133,7 +133,7 @@ class Numbers:
         self.values[self.start + i] = x
 
     def first(self, count: int) -> Any:
-        """So many of them."""
+        """The first ``count`` numbers."""
         return self.values[self.start :][:count]
 
     def vector(self) -> Any:

@@ -48,7 +48,7 @@ class Body:
         return self.walk.array(whole).part(place, tangents=array != whole)
 
     def number(self, array: str, k: int) -> Number:
-        """The same with its tangents, if it carries any."""
+        """A number of an array, with its tangents if it carries any."""
         value = self.load(array, k)
         changes = self.walk.tangents_of(array)
         if changes is not None:

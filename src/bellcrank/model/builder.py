@@ -486,7 +486,7 @@ class Parts:
     def cable(
         self, name: str, start: End, end: End, stiffness: Value, *, damping: Value = 0.0, length: Value | None = None
     ) -> None:
-        """It pulls where it is longer than its length, and else is slack."""
+        """A cable between two points, which pulls where it is longer than its length, and else is slack."""
         self._item("elements", elements.CableSpec, locals())
 
     def actuator(self, name: str, start: End, end: End, force: Value) -> None:

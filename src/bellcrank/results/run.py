@@ -421,17 +421,17 @@ class Run:
         return sweep(compute, self.model, self.values, self._stretches, tau)
 
     def _swept(self, compute: Any) -> dict[str, np.ndarray]:
-        """The same, kept; what is not a number is reported."""
+        """What ``compute`` finds, kept for later; what is not a number is reported."""
         found = self._computed(compute)
         self._values.update(found)
-        self._tell_missing(found)
+        self._warn_of_missing(found)
         return found
 
-    def _tell_missing(self, found: Mapping[str, np.ndarray]) -> None:
+    def _warn_of_missing(self, found: Mapping[str, np.ndarray]) -> None:
         """Warn of entries of what was just computed that are not finite numbers."""
-        from .trust import TOLD, not_finite
+        from .trust import REPORTED, not_finite
 
-        told = [words for name in found if name in TOLD and (words := not_finite(self, name)) is not None]
+        told = [words for name in found if name in REPORTED and (words := not_finite(self, name)) is not None]
         if told:
             warn(f"run of {self.labels.model!r}: {'; '.join(told)}: not finite numbers")
 

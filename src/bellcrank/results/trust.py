@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .run import Run
 
 TRUSTED = 1e-3  # energy error from which on a run is doubted
-TOLD = ("kinetic", "potential", "storage", "forces", "drives", "reactions")  # when they are first computed
+REPORTED = ("kinetic", "potential", "storage", "forces", "drives", "reactions")  # when they are first computed
 _SHOWN = 3
 
 

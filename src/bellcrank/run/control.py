@@ -137,7 +137,7 @@ class Control:
         return tabled.known_times() if isinstance(tabled, TabledInputs) else []
 
     def at_samples(self, times: Array, q: Array, v: Array) -> dict[str, Array]:
-        """The same at many states, a row for each."""
+        """Efforts and inputs at many states, a row for each."""
         rows = [self.at(*state) for state in zip(times.tolist(), q, v, strict=True)]
         return {name: np.array([row[name] for row in rows]).reshape(len(rows), -1) for name in self.functions}
 

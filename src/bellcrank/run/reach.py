@@ -32,7 +32,7 @@ LARGEST = 1_000_000  # entries of G
 LENGTHS = {"distance": "length", "point_on_plane": "offset"}
 
 
-def tell_moved_start(model: Model, start: dict[str, Array]) -> None:
+def warn_of_moved_start(model: Model, start: dict[str, Array]) -> None:
     moved = moved_from_drawing(model, start["q"], float(start["t"]))
     if moved:
         warn(f"model {model.name!r}: {moved}.")

@@ -60,7 +60,7 @@ class Stepper(Protocol):
         """What is to be kept of the present state."""
 
     def states(self, kept: list[Any]) -> States:
-        """The same as rows of a batch."""
+        """States that were kept, as rows of a batch."""
 
     def finish(self, samples: list[Any]) -> None:
         """Write the report."""
@@ -143,7 +143,7 @@ class Keeper:
 
 
 def _twin(stepper: Stepper) -> Stepper:
-    """The same state, which stays as it is while the other goes on."""
+    """A copy of the stepper, which stays as it is while the stepper goes on."""
     twin = copy(stepper)
     twin.watch = copy(stepper.watch)
     twin.watch.passages = list(stepper.watch.passages)

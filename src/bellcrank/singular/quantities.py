@@ -38,7 +38,7 @@ class Quantity:
         return self.checked(t, given)
 
     def checked(self, t: float, given: dict[str, Array]) -> Array:
-        """The same by the way that says what is wrong."""
+        """The quantities by Dynamics, which checks its arguments and says what is wrong."""
         wanted: dict[str, Any] = {name: given.get(name) for name in self.program.inputs}
         return self.dynamics.evaluate(self.program, wanted, t, self.u)
 

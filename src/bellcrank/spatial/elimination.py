@@ -33,7 +33,7 @@ class Pivot(NamedTuple):
 
 
 class FullPivot(NamedTuple):
-    """The same with 1/D, for what is eliminated later by the same pivots."""
+    """A pivot with 1/D, for what is eliminated later by the same pivots."""
 
     gain: Force
     rest: Number

@@ -76,7 +76,7 @@ class Factors(NamedTuple):
         return np.asarray(self.Vt[:r].T @ ((self.U[:, :r].T @ right) / self.s[:r]))
 
     def solve_many(self, right: NDArray[Any]) -> NDArray[Any]:
-        """The same of columns."""
+        """The shortest X of J X = right, column by column."""
         r = self.rank
         return np.asarray(self.Vt[:r].T @ ((self.U[:, :r].T @ right) / self.s[:r, None]))
 

@@ -15,8 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import StateError
+from ..joints.derived import looks_like
+from ..model import Closure
 from ..model.building.resolve import without_formulas
 from ..model.parameters.tables import Table
+from ..plan.closures import closing_axes
 from ..wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -200,10 +203,10 @@ def _tree_joints(model: Model) -> Iterator[JointMark]:
         if joint.kind == "free" or not joint.mechanical:
             continue
         a, b = Anchor(model.parents[row], model.position[row]), Anchor(row, np.zeros(3))
-        first, second = _axes(joint)
+        kind, first, second = _drawn(joint)
         if turned[row]:  # the parent that the user wrote is the body that it carries here
             a, b = b, a
-        yield JointMark(name, joint.kind, a, b, first, second, driven=bool(model.driven[row]))
+        yield JointMark(name, kind, a, b, first, second, driven=bool(model.driven[row]))
 
 
 def _closures(model: Model) -> Iterator[JointMark]:
@@ -211,19 +214,23 @@ def _closures(model: Model) -> Iterator[JointMark]:
         if closure.kind == "coupler":
             continue
         a, b = Anchor(closure.body_a, np.array(closure.point_a)), Anchor(closure.body_b, np.array(closure.point_b))
-        axes = (None, None) if closure.joint is None else _axes(closure.joint)
+        kind, first, second = (closure.kind, None, None) if closure.joint is None else _drawn(closure.joint)
         if closure.axis is not None:
-            axes = np.array(closure.axis), None if closure.axis2 is None else np.array(closure.axis2)
-        kind = closure.kind if closure.joint is None else closure.joint.kind
+            first, second = np.array(closure.axis), None if closure.axis2 is None else np.array(closure.axis2)
         length = closure.value if closure.kind == "distance" and closure.motion is None else None
-        yield JointMark(closure.name, kind, a, b, *axes, number, closure.motion is not None, length)
+        yield JointMark(closure.name, kind, a, b, first, second, number, closure.motion is not None, length)
 
 
-def _axes(joint: Joint) -> tuple[Array | None, Array | None]:
+def _drawn(joint: Joint) -> tuple[str, Array | None, Array | None]:
+    """Kind and axes of the symbol: a joint that is defined elsewhere is drawn as the simple one that it looks like."""
     first, second = (None if axis is None else np.array(axis, dtype=float) for axis in (joint.axis, joint.axis2))
-    return first, second
+    if joint.kind in SYMBOLS:
+        return joint.kind, first, second
+    kind, along = looks_like(type(joint))
+    return kind, closing_axes(Closure("", "joint", joint=joint)) @ along, None
 
 
+SYMBOLS = ("revolute", "prismatic", "cylindrical", "screw", "universal", "spherical", "planar", "fixed")
 DRAWN = (
     "joint_spring", "joint_damper", "joint_effort", "joint_input", "spring_damper", "bushing", "turning_spring", "force",
     "actuator", "one_sided_spring", "point_stop", "plane_contact", "cylinder_contact", "tyre",

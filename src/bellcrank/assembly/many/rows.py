@@ -55,7 +55,7 @@ class Wanted:
         return found
 
     def of_row(self, i: int, known: tuple[str, ...]) -> Given:
-        """The same as it is given to a single run."""
+        """What row i was given, as ``simulate`` takes it for a single run."""
         if not self.given:
             return None
         return self.rows[i] if self.names is None else {name: self.rows[i, known.index(name)] for name in self.names}
@@ -132,7 +132,7 @@ class _Rows:
         if notes:
             more = f" (and {len(notes) - 1} more remarks of this kind)" if len(notes) > 1 else ""
             self.notes.append(f"{notes[0]}{more}")
-        self._tell_changes()
+        self._warn_of_changes()
         return FirstStates(self.q, self.v, tuple(self.problems), tuple(self.notes))
 
     @cached_property
@@ -204,7 +204,7 @@ class _Rows:
         self.q[i], self.v[i] = found.q, found.v
         return [f"row {i}: {note}" for note in found.notes]
 
-    def _tell_changes(self) -> None:
+    def _warn_of_changes(self) -> None:
         """Of whole arrays that had to be changed, the row that was changed most."""
         moved = self.q - self.wanted_q.rows if self.wanted_q.whole else np.zeros_like(self.q)
         changed = self.v - self.wanted_v.rows if self.wanted_v.whole else np.zeros_like(self.v)

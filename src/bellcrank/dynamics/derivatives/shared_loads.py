@@ -91,7 +91,7 @@ def size_along(design: Design, p: Array) -> tuple[float, Array]:
 
 @dataclass(frozen=True)
 class OneState:
-    """The same at one state; rows with t and the inputs u."""
+    """The multipliers of least reactions and their derivatives at one state; rows with t and the inputs u."""
 
     dyn: Evaluation
     design: Design

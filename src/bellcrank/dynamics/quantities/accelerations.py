@@ -36,7 +36,7 @@ def direct_call(dyn: Evaluation) -> tuple[DirectCall, tuple[str, ...]]:
 
 
 def direct_batch(dyn: Evaluation) -> DirectCall:
-    """The same for rows of states, in lanes."""
+    """A function that evaluates accelerations of rows of states, in lanes of machine code."""
     if dyn.model.kinematic:
         return partial(_refuse, dyn.model)
     if dyn.optimisation == 0 or dyn.planned.variant is not None:

@@ -55,7 +55,7 @@ class Piece:
 
 
 class Shifted(Piece):
-    """The same numbers, from another zero."""
+    """Coordinates that both programs count alike, from different zeros."""
 
     def __init__(self, reference: float = 0.0) -> None:
         self.reference = reference

@@ -181,7 +181,7 @@ class _Reading:
         self._forces(assembly)
         self._couple(assembly)
         self._order(assembly)
-        self._tell(assembly, root, file)
+        self._warn_of_omissions(assembly, root, file)
         add_looks(assembly, root, self.index, file, self.options)
         name = root.attributes.get("name") or "robot"
         return assembly.spec(name, Source("urdf", file_name(file)), gravity=self.options.gravity)
@@ -247,7 +247,7 @@ class _Reading:
         if order != [assembly.joint_names[kept[k]][0] for k in usual if self.bodies[kept[k]].moves]:
             assembly.order = order
 
-    def _tell(self, assembly: ImportedParts, root: XmlElement, file: str) -> None:
+    def _warn_of_omissions(self, assembly: ImportedParts, root: XmlElement, file: str) -> None:
         limited = [joint.name for body in self.bodies for joint in body.joints if joint.limits is not None]
         if limited:
             assembly.unsimulated.insert(0, f"limits of the joints {names(limited, 4)}")

@@ -6,7 +6,6 @@ on the tape, one frame each time that the region is gone through, so that loops 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeGuard
@@ -151,8 +150,9 @@ class Scopes:
 
     def sized(self, text: str) -> str:
         """With the sizes of frames, which are known when both ways are written."""
-        sizes = {f"{scope.number}": len(scope.kept) for scope in self.of.values()}
-        return re.sub(r"@FRAME(\d+)@", lambda found: str(sizes[found[1]]), text)
+        for scope in self.of.values():
+            text = text.replace(f"@FRAME{scope.number}@", str(len(scope.kept)))
+        return text
 
     # activity -----------------------------------------------------------------------------------------------------------
 

@@ -196,7 +196,7 @@ def _inside(e: Emitter, last: str, index: str) -> str:
 
 
 def gather_inside(e: Emitter, into: str, pointer: str, index: str, own: bool = False) -> None:
-    """The same at an index that is known to be one of the table's."""
+    """The number of a table at an index that is known to lie inside of it."""
     found = _entries(e, pointer, e.emit(f"fptosi {e.type} {index} to {e.int_type}"), own)
     e.emit(f"select {e.bool_type} {_yes(e)}, {e.type} {found}, {e.type} {found}", ref=into)
 

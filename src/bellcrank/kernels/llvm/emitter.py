@@ -131,7 +131,7 @@ class Emitter(Graph):
         return self.widened(x.ref) if wide and not x.wide and x.ref != POISON else x.ref
 
     def widened(self, scalar: str) -> str:
-        """The same double for all tangents."""
+        """A vector of tangents, each of which is this double."""
         key = ("widened", scalar)
         found: str | None = self.known.get(key)
         if found is None:
@@ -182,7 +182,7 @@ class Emitter(Graph):
         return self.emit(f"call {T} @{full}({', '.join([f'{T} $'] * len(operands))})", *operands, ref=ref)
 
     def splat(self, scalar: str) -> str:
-        """The same double in all lanes."""
+        """A vector of lanes, each of which is this double."""
         if self.lanes == 1:
             return scalar
         first = self.emit(f"insertelement {self.type} poison, double $, i32 0", scalar)

@@ -42,7 +42,7 @@ def folded(
     body: Callable[[str, list[str]], Sequence[str]],
     wide: Sequence[bool] = (),
 ) -> list[str]:
-    """The same for several numbers at once."""
+    """A loop that carries several numbers around."""
     return _loop(e, start, stop, first, body, wide=wide).carried
 
 

@@ -39,7 +39,7 @@ def learned(region: Region, patterns: Sequence[Any] = (), walks: Sequence[Any] =
 
 
 def tangent_cell(cell: Cell) -> Cell:
-    """The same for a vector of tangents: its name says so."""
+    """The cell of the tangents of a number: a vector, as its name says."""
     return cell[0], f"{cell[1]}'", cell[2]
 
 

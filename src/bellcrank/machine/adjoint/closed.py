@@ -157,7 +157,7 @@ class ClosedRetrace(TurningRetrace):
         return e.pointer(w["matrix"], e.integer("add", e.integer("mul", column, w["stride"]), w["packed"]))
 
     def _column_of_row(self, part: int, h: Number, r: str) -> None:
-        """The same of an adjoint of the closures at the end."""
+        """The column of the equations for an adjoint of the closures at the end of a part."""
         e, w = self.e, self.words
         self.clear(w["unused_state"], w["state"])
         self.clear(w["column"], w["state"])

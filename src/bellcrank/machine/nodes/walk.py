@@ -248,12 +248,12 @@ class WalkedNode(CondensedForms, LinkMessages):
         self.walk.node_messages.put("felt", self.base, (inertia, force), add=not self.signature.opens)
 
     def report_pivot(self, pivot: Number) -> None:
-        self._tell((pivot, 0.0, 0.0), 0)
+        self._put_out((pivot, 0.0, 0.0), 0)
 
     def report_errors(self, error: Number, residual: Number) -> None:
-        self._tell((error, residual), 1)
+        self._put_out((error, residual), 1)
 
-    def _tell(self, numbers: Sequence[Number], first: int) -> None:
+    def _put_out(self, numbers: Sequence[Number], first: int) -> None:
         if "block" in self.walk.program.outputs:
             for k, x in enumerate(numbers, start=first):
                 self.walk.array("block")[self.index * 3 + k] = x

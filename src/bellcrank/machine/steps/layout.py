@@ -230,5 +230,5 @@ class Layout:
         return count * DIRECTIONS if self.method.implicit else 0
 
     def of_a_lane(self, count: int) -> int:
-        """The same of the state, where it is taken from a lane."""
+        """Doubles of a part of the state, where it is copied out of a lane for the kernel of tangents."""
         return count if self.method.implicit and self.lanes > 1 else 0

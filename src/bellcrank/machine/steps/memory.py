@@ -38,8 +38,7 @@ class Memory:
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
         self.times[:], self.arrays["times"][len(times) :] = times, np.inf
         self.set_count("samples", len(times))
-        ends = np.tile(np.append(corners, NEVER), layout.lanes)
-        self.arrays["corners"][: len(ends)] = ends
+        self.put("corners", np.tile(np.append(corners, NEVER), layout.lanes))
         self.resume(0, 0)
         for name, value in FIRST.items():
             self.lane(name)[:] = value

@@ -317,7 +317,7 @@ class Stepper:
         self.e.when(self.e.unequal(w["given"], 0), lambda: self._power_of_efforts(arrays["v"], into))
 
     def _column(self, source: Address, count: Integer, row: int, column: int, to: Address) -> None:
-        """The same entry of each row of a table."""
+        """Copy a column of a table: one entry of each row."""
         self.e.each(0, count, lambda i: self.put_number(self.number(source, i * row + column), to, i))
 
     def _power_of_efforts(self, v: Integer, place: Any) -> None:

@@ -130,7 +130,7 @@ class Values:
         needs = tuple(dict.fromkeys([*(f"{name}.{c}" for name in vectors for c in XYZ), *numbers]))
         lost = [name for name in vectors if name in listing.places and not self._can_be(name, listing.places[name])]
         if lost:
-            return Slot((), _told)
+            return Slot((), _refused_already)
 
         def compute(found: Sequence[float]) -> float:
             at = map_fields(place, path, _Filling(dict(zip(needs, found, strict=True))))
@@ -327,7 +327,7 @@ def place_of(item: Any, path: str) -> tuple[str, Where]:
     return label, item.where.at(*keys)
 
 
-def _told(_: Sequence[float]) -> float:
+def _refused_already(_: Sequence[float]) -> float:
     """Of what has been complained of already."""
     raise FormulaError("")
 

@@ -136,7 +136,7 @@ class Formula:
         return stack[0]
 
     def renamed(self, rename: Callable[[str], str], table: Callable[[str], str] = lambda name: name) -> Formula:
-        """The same formula over other names, and other names of tables."""
+        """This formula over other names of values and of tables."""
         pieces: list[str] = []
         end = 0
         new = [(*spot[:2], rename(spot[2])) for spot in self.spots] + [(*spot[:2], table(spot[2])) for spot in self.called]

@@ -144,7 +144,7 @@ class ManyRuns:
         to_all: dict[str, Any] = {
             "times": times[1:],
             "corners": self._corners,
-            "meanwhile": _nothing if method == AUTO else partial(_tell_stiffness, stiffness, numbers),
+            "meanwhile": _nothing if method == AUTO else partial(_warn_of_stiffness, stiffness, numbers),
             "patience": Patience(most, LOOK, HOPELESS * most),
             "substeps": substeps,
             "made": self._rooms,
@@ -229,7 +229,7 @@ def _nothing(going: list[Progress]) -> None:
     """Stiff runs are taken on by another method."""
 
 
-def _tell_stiffness(stiffness: Stiffness, numbers: NDArray[np.int64], going: list[Progress]) -> None:
+def _warn_of_stiffness(stiffness: Stiffness, numbers: NDArray[np.int64], going: list[Progress]) -> None:
     """Of the stiff runs the one that has most steps to go."""
     if going:
         worst = max(going, key=lambda run: (run.end - run.t) / run.h)

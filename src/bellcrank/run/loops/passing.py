@@ -91,7 +91,7 @@ def _between(x: Array, values: Array, slopes: Array) -> Array:
 
 
 def _outcome(passed: Passed) -> Outcome:
-    _tell_impacts(passed.report.impacts)
+    _warn_of_impacts(passed.report.impacts)
     states = (passed.times, passed.q, passed.v, passed.works)
     found = passed.report.reactions
     reactions = None if found is None else np.concatenate([found.joints, found.closures], axis=1)
@@ -107,7 +107,7 @@ def _lost(report: Report) -> float:
     return float(sum(impact.energy for impact in report.impacts))
 
 
-def _tell_impacts(impacts: Sequence[Impact]) -> None:
+def _warn_of_impacts(impacts: Sequence[Impact]) -> None:
     for impact in impacts:
         warn(
             f"the velocities at t = {impact.time:.6g} s did not agree with the closed loops ({', '.join(impact.closures)}), or "
@@ -172,7 +172,7 @@ class Passing:
             found = passing(self._length(first), float(later[-1]))
         except BellcrankError as trouble:  # rattle cannot start there
             return self._ended(first, f"{trouble}."), False
-        _tell_impacts(found.report.impacts)
+        _warn_of_impacts(found.report.impacts)
         if found.problem is not None and found.end <= float(first["t"]):
             return self._ended(first, found.problem), False
         clear = self._clear(found.at(found.end)[0], found.end, found.report)
@@ -180,7 +180,7 @@ class Passing:
         if missed and not clear:
             return self._ended(first, undetermined()), False
         if missed:
-            _tell_inaccuracy(found)
+            _warn_of_inaccuracy(found)
         return self._sampled(first, found, later), clear
 
     def _ended(self, first: State, why: str) -> Outcome:
@@ -236,7 +236,7 @@ def _rows(found: Interval, t: float, h: float) -> Callable[[Array], tuple[Array,
     return inside
 
 
-def _tell_inaccuracy(found: Interval) -> None:
+def _warn_of_inaccuracy(found: Interval) -> None:
     warn(
         f"from t = {found.nodes[0]:.6g} s to {found.end:.6g} s, past a singular configuration, rattle missed the tolerance by "
         f"a factor of {found.error:.2g}. Loosen {argument('rtol')} and {argument('atol')}, or look for forces that change "
@@ -249,7 +249,7 @@ def _not_begun(dynamics: Dynamics, start: State) -> Outcome:
     loops, t = singular_loops(dynamics.plan, start), float(start["t"])
     assert loops is not None
     v, impact = started(Quantities(dynamics, start["tau"], start["u"]), start["q"], start["v"], t)
-    _tell_impacts([] if impact is None else [impact])
+    _warn_of_impacts([] if impact is None else [impact])
     passage = Passage(t, ", ".join(loops.closures))
     works = np.zeros((1, FirstOrder(dynamics, start).works))
     lost = 0.0 if impact is None else impact.energy

@@ -40,7 +40,7 @@ def undetermined(stretches: Stretches, outcome: Outcome, a: Array) -> list[Undet
     return found
 
 
-def tell(model: str, found: list[Undetermined], numbers: bool) -> None:
+def warn_of_undetermined(model: str, found: list[Undetermined], numbers: bool) -> None:
     if not found:
         return
     more = f" and at {len(found) - 1} other samples" if len(found) > 1 else ""

@@ -67,7 +67,7 @@ class Moved:
         return cls(equations, q, v, a, dq, dv, da, held, names)
 
     def acted_on(self, actuated: tuple[str, ...]) -> Moved:
-        """The same, with efforts on these degrees of freedom."""
+        """This motion, moved by efforts on these degrees of freedom."""
         return replace(self, actuated=actuated)
 
     @property

@@ -77,7 +77,8 @@ def optimize(
         more: dict[str, Any] = {"outputs": outputs, "duration": duration, "cases": cases, "events": events}
         study = made_study(_named(model), over, minimize=minimize, subject_to=subject_to, search=search, run=options, **more)
     if not any(study.cost_of(case) for case in study.cases):
-        raise StudyError("the study has no cost. Say what is minimised: minimize, or [cost] in the file.")
+        cost = "Give what is minimised: minimize, or [cost] in the file."
+        raise StudyError(f"the study has no cost. {'It is a fit: call fit instead.' if study.fit is not None else cost}")
     return solved(Problem(study, mode), record=record, resume=resume, progress=progress, scheduler=scheduler)
 
 

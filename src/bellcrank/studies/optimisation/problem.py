@@ -135,7 +135,7 @@ class Problem:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
     def of(self, study: Study) -> Problem:
-        """The same problem of another study."""
+        """This problem for another study."""
         return type(self)(study)
 
     def forget(self) -> None:

@@ -50,6 +50,8 @@ def read_study(text: str, file: str = "study text") -> Study:
     try:
         top = TomlTable(ParsedFile(file, text, problems), (), parse_text(text, file))
         check_format(top)
+        if "bodies" in top and "model" not in top:
+            raise ModelError(f"{file} is a model, and no study: name it in a study file, by the key model.")
     except ModelError as error:
         raise StudyError(str(error)) from None
     study = _study(top, Path(file).parent if file.endswith(".toml") else None)

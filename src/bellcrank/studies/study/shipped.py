@@ -20,7 +20,7 @@ def studies() -> dict[str, Path]:
 
 
 def study_path(path: Path) -> Path:
-    """The same path, or that of a study of the gallery."""
+    """The path as it is given if there is such a file, or that of a study of the gallery."""
     if path.suffix or os.path.isfile(path):
         return path
     known = studies()

@@ -138,7 +138,7 @@ class SweepResult:
         return {"store": str(self.path), **counts, "outputs": rows}
 
     def summary(self) -> str:
-        """The same as a table."""
+        """Statistics of all outputs as a table of text."""
         found = self.as_dict()
         wide = max([6, *map(len, found["outputs"])])
         lines = [f"{found['store']}: {found['runs']} runs, {found['failed']} of them failed"]

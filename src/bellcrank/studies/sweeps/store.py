@@ -169,7 +169,7 @@ class Store:
             return cls(path, group)
 
     def continued(self, task: Task, machine: dict[str, Any]) -> Store:
-        """The same, if the task is that of the store."""
+        """This store, to be written on, if the task is that of the store."""
         if self.attributes["fingerprint"] != task.fingerprint:
             raise StudyError(
                 f"{self.path} holds another sweep (study {self.attributes['study']!r}, {self.count} runs): its model, "

@@ -286,7 +286,7 @@ class RadauStepper(AdaptiveStepper):
     # the next step ------------------------------------------------------------------------------------------------
 
     def notice(self, good: Condition) -> None:
-        """It does not matter to this method."""
+        """Stiffness is not watched for: this method is made for it."""
 
     def proposal(self, stands: Condition, number: Condition) -> Number:
         h, error = self.real("h"), maximum(self.real("error"), 1e-10)
@@ -340,7 +340,7 @@ class RadauStepper(AdaptiveStepper):
 
 
 class RadauLaneStepper(RadauStepper, LaneStepper):
-    """The same in lanes."""
+    """Radau IIA in lanes: each run with a time and a step of its own."""
 
 
 def _between(x: Number) -> Number:

@@ -72,7 +72,7 @@ class Groups:
         self.array(array)[:, at : at + size] = rows.transpose(0, 2, 1).reshape(len(rows), size)
 
     def clear(self, used: int) -> None:
-        """So many groups as nothing has run in them."""
+        """Make the first ``used`` groups as new: nothing has run in them."""
         self.used = used
         self._memory[:used] = self._fresh
 

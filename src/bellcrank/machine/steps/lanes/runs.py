@@ -210,7 +210,7 @@ class _Lot:
     def _free_block(self, groups: int) -> _Block:
         try:
             while (block := self.free.get_nowait()).room < groups:
-                """It is given up for a larger one."""
+                """The block is given up for a larger one."""
         except Empty:
             block = _Block(self.one, groups)
         block.leaves, block.substeps = self.leaves, self.substeps

@@ -22,7 +22,7 @@ class InLanes(Stepper):
 
     @classmethod
     def of(cls, lanes: int) -> type[Self]:
-        """The same for so many lanes."""
+        """The stepper for so many lanes."""
         return type(f"{cls.__name__}{lanes}", (cls,), {"lanes": lanes})
 
     def ask(self, y: Address) -> None:
