@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.machine.module import structure_key
 from bellcrank.studies.optimisation.evaluation import CaseOutputs, Infeasible
 from bellcrank.studies.optimisation.record import Record
 from bellcrank.studies.optimisation.sharing import serve, taken_line
@@ -94,6 +95,22 @@ def test_a_design_that_was_moved_is_the_design_of_the_other_model():
     for name in asked[0]:
         assert one.value(name) == pytest.approx(other.value(name), rel=1e-11)
         np.testing.assert_allclose(one.d(name), other.d(name), rtol=1e-10)
+
+
+def test_designs_that_share_machine_code_keep_their_own_numbers():
+    """Asked in turns, and again; what decides on the machine code is the same for both."""
+    design = bc.Design(bc.load("four_bar"), LENGTHS)
+    designs = [design.moved([0.52, 1.75]), design.moved([0.47, 1.9])]
+    dynamics = [bc.compile(one.base, design=one, optimisation=0) for one in designs]
+    alone = bc.compile(design.base, design=design, optimisation=0)
+    assert structure_key(dynamics[0].plan) == structure_key(dynamics[1].plan) == structure_key(alone.plan)
+    assert dynamics[0].plan.made is dynamics[1].plan.made
+    for _ in range(2):
+        for one, dyn in zip(designs, dynamics, strict=True):
+            q, v = one.base.initial_q, one.base.initial_v
+            by_design = alone.sensitivity(q, v, p=one.start)
+            np.testing.assert_allclose(dyn.acceleration(q, v), by_design.a, rtol=1e-12)
+            np.testing.assert_allclose(dyn.sensitivity(q, v).da, by_design.da, rtol=1e-10, atol=1e-12)
 
 
 def test_linkages_that_cannot_be_assembled_are_infeasible_with_their_reason():

@@ -103,7 +103,7 @@ class Record:
 def _is_of(problem: Problem, point: Point) -> bool:
     """Whether a point has all numbers that an evaluation of the problem gives, and they are finite."""
     count, limits = len(problem.names), len(problem.limits)
-    shapes = {"x": (count,)}
+    shapes: dict[str, tuple[int, ...]] = {"x": (count,)}
     if point.reason is None:
         shapes |= {"gradient": (count,), "limits": (limits,), "slopes": (limits, count)}
         if problem.study.fit is not None:
