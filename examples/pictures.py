@@ -97,7 +97,8 @@ def draw_gallery(folder: Path) -> Iterator[Path]:
         drawn = model.draw(names=False)
         yield write_small(image_of(drawn, 100), folder / "gallery" / f"{name}.png")
         pictures[model.name] = without_margins(drawn, 60)
-    image_of(sheet_of(pictures), 110).save(folder / "gallery.png", optimize=True)
+    few = {"method": Image.Quantize.MAXCOVERAGE, "kmeans": 2, "dither": Image.Dither.NONE}  # which keep rare colours
+    image_of(sheet_of(pictures), 110).quantize(256, **few).save(folder / "gallery.png", optimize=True)
     yield folder / "gallery.png"
 
 

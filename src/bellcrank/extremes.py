@@ -4,10 +4,12 @@ of ours."""
 from __future__ import annotations
 
 import functools
+import numbers
 import os
 import traceback
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from math import isfinite
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 from .errors import BellcrankError, StateError
 
@@ -40,6 +42,16 @@ def in_our_errors(kind: type[BellcrankError]) -> Callable[[Callable[P, R]], Call
         return called
 
     return marked
+
+
+def is_finite_number(value: Any) -> TypeGuard[float]:
+    """Whether it is a number, and one that floating-point numbers can hold."""
+    if isinstance(value, bool):
+        return False
+    try:
+        return isinstance(value, numbers.Real) and isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 def require_model(model: Any, where: str) -> None:

@@ -32,6 +32,14 @@ _LONGEST = 200  # characters of a path in a message
 Write = Callable[[BinaryIO], object]
 
 
+def as_path(given: str | os.PathLike[str]) -> Path:
+    """Raises StateError for what is no name of a file."""
+    try:
+        return Path(given)
+    except TypeError:
+        raise StateError(f"a file is given by its path, not by an object of type {type(given).__name__}") from None
+
+
 def refuse_to_wait(path: Path) -> None:
     """An OSError for what could make a reader or a writer wait for ever: a pipe, a device."""
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -44,10 +52,7 @@ def write_whole(path: str | os.PathLike[str], write: Write, *, keep: bool) -> Pa
     A file that is there already is replaced, or with ``keep`` an error. Raises StateError if it cannot be written, with what
     was there before left as it was.
     """
-    try:
-        path = Path(path)
-    except TypeError:
-        raise StateError(f"a file is written to a path, not to {type(path).__name__}: give its name") from None
+    path = as_path(path)
     refuse_to_replace([path], keep=keep)
     remove_abandoned(path.parent)
     try:

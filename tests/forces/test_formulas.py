@@ -241,6 +241,18 @@ def test_a_pulse_over_a_coordinate_is_not_stepped_over(method, interpolation, ro
     np.testing.assert_allclose(last, math.sqrt(100 + 2 * 20), rtol=1e-6)
 
 
+@pytest.mark.parametrize(("method", "call"), [("radau", "push(slide.q, t)"), ("many", "push(t, slide.q)")])
+def test_a_pulse_in_a_table_of_two_arguments_is_not_stepped_over(method, call):
+    """The same pulse, at all times."""
+    m, (x, y) = flying(), np.array([*PULSE[:-1], [100, 0]], dtype=float).T
+    both, values = ((x, (0, 100)), np.array([y, y]).T) if call.startswith("push(slide.q") else (((0, 100), x), [y, y])
+    m.table("push", x=both[0], y=both[1], values=values, outside="clamp")
+    m.motor("thrust", "slide", f"={call}")
+    model = m.build()
+    run = bc.simulate_many(model, 10.0, step=10.0) if method == "many" else bc.simulate(model, 10.0, step=10.0, method=method)
+    np.testing.assert_allclose(np.ravel(run.v)[-1], math.sqrt(100 + 2 * 20), rtol=1e-6)
+
+
 def test_a_pulse_of_a_spring_is_not_stepped_over():
     m = flying()
     m.line_spring("brake", ("ground", (-1, 0, 0)), ("ball", (0, 0, 0)), length=1.0, table=PULSE)

@@ -38,6 +38,7 @@ HOSTILE = {
     "signs": (f'p = "={"-" * 900}1"', "nested more than"),
     "huge": ("p = 1e400", "inf"),
     "digits": (f"p = {'9' * 6000}", "too many digits"),
+    "hexadecimal digits": (f"p = 0x{'f' * 6000}", "the number '0xf.* has too many digits"),
     "nan": ("p = nan", "nan"),
     "nan in a formula": ('p = "=nan"', '"nan" is not known'),
     "overflow": ('p = "=1e30*1e30"', "larger than"),

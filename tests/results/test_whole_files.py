@@ -132,8 +132,9 @@ def test_names_that_no_file_can_have_are_told_before_anything_is_written(name, w
     (tmp_path / "in").write_text("a file")
     with pytest.raises(StateError, match=f"cannot write .*{words}"):
         write_whole(tmp_path / name, never, keep=False)
-    with pytest.raises(StateError, match="not to int"):
-        write_whole(5, never, keep=False)
+    for use in (lambda: write_whole(5, never, keep=False), lambda: bc.load_run(5)):
+        with pytest.raises(StateError, match="by its path, not by an object of type int"):
+            use()
 
 
 @posix

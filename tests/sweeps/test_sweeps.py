@@ -63,6 +63,17 @@ def test_each_row_is_the_run_of_its_design(pendulum):
         np.testing.assert_allclose(found.run(k).measure("elbow.q").values[:, 0], angle, atol=1e-12)
 
 
+def test_integrals_are_cut_where_a_force_switches():
+    """At 0.333 s and 0.75 s, between samples of 0.1 s; Gauss' rule across the jumps is off by some percent."""
+    m = bc.Mechanism("pushed", gravity=(0, 0, 0))
+    m.sphere("block", (0, 0, 0), 0.1, mass=2.0)
+    m.joint("slide", "prismatic", "ground", "block", point=(0, 0, 0), axis="x")
+    m.motor("thrust", "slide", "=if(t < 0.333 or t > 0.75, 0, 12)")
+    found = bc.sweep(m.build(), {"block.mass": [2.0, 3.0]}, ["integral(slide.a)", "rms(slide.a)"], 1.0, step=0.1)
+    np.testing.assert_allclose(found.values("integral(slide.a)"), 12 * 0.417 / np.array([2.0, 3.0]), rtol=1e-12)
+    np.testing.assert_allclose(found.values("rms(slide.a)"), 12 * np.sqrt(0.417) / np.array([2.0, 3.0]), rtol=1e-12)
+
+
 def test_the_store_does_not_depend_on_chunks_threads_or_restarts(pendulum, tmp_path, monkeypatch):
     whole = swept(pendulum)
     monkeypatch.setenv("BELLCRANK_THREADS", "1")

@@ -7,7 +7,7 @@ those of dual numbers. What a parameter can change never folds into machine code
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -33,6 +33,7 @@ from .plan_arrays import PlanArrays
 from .recorded_map import RecordedMap
 
 if TYPE_CHECKING:
+    from ..dynamics.dynamics import Dynamics
     from ..plan import Plan
 
 Array = NDArray[np.float64]
@@ -53,12 +54,14 @@ class Design:
 
     def __init__(self, model: Model, names: Sequence[str]):
         require_model(model, "Design")
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            paths = repr(names) if names else "names"
-            raise ModelError(f"{names!r} is not a list of parameters. Give their paths: [{paths}]")
+        listing = isinstance(names, Iterable) and not isinstance(names, str | Mapping)
+        if not listing or not all(isinstance(name, str) for name in names):
+            example = repr(names) if isinstance(names, str) and names else '"arm.mass", "spring.stiffness"'
+            raise ModelError(f"{names!r} is not a list of parameters. Give their paths: [{example}]")
+        names = list(names)
         if model.written is None:
             raise ModelError(f'"{model.name}" was made from arrays and has no parameters. Build it by a Mechanism, or a file.')
-        twice = sorted({name for name in names if list(names).count(name) > 1})
+        twice = sorted({name for name in names if names.count(name) > 1})
         if twice or not names:
             raise ModelError(f"the design names {listed(twice)} twice." if twice else "the design names no parameter.")
         self.base, self.names, self._written = model, tuple(names), model.written
@@ -70,6 +73,7 @@ class Design:
         self._plans: dict[int, tuple[Plan, PlanArrays]] = {}
         self.origin: Design | None = None  # of one that was moved: that which it came from
         self.planned: dict[Any, Any] = {}  # plans for it, by what they were made for
+        self._compiled: dict[str, Dynamics] = {}
 
     def __repr__(self) -> str:
         return f"Design({self.base.name!r}, {list(self.names)!r})"
@@ -77,7 +81,8 @@ class Design:
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what is found again when it is asked for."""
         found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks", "_simulated")
-        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}, "planned": {}}
+        kept: dict[str, dict[Any, Any]] = {"_plans": {}, "planned": {}, "_compiled": {}}
+        return {name: value for name, value in vars(self).items() if name not in found} | kept
 
     # --- what follows from p
 
@@ -139,7 +144,10 @@ class Design:
 
     def tangents(self, p: ArrayLike | Mapping[str, float], plan: Plan | None = None) -> dict[str, Array]:
         """Derivatives of these arrays by each parameter, which is the last axis: exact, by dual numbers."""
-        return self._of(plan).tangents(self.values(p))
+        values = self.values(p)
+        if not np.isfinite(values).all():
+            raise StateError("p is not finite: there are no derivatives at such a design")
+        return self._of(plan).tangents(values)
 
     def model(self, p: ArrayLike | Mapping[str, float]) -> Model:
         """The model with these parameters; raises ModelError with what is wrong with it."""
@@ -162,7 +170,7 @@ class Design:
         moved: Design = object.__new__(type(self))
         found = ("usual_plan", "lane_starts", "near_starts", "remarks")
         vars(moved).update({name: value for name, value in vars(origin).items() if name not in found})
-        moved.base, moved.start, moved.origin = origin.model(values), values, origin
+        moved.base, moved.start, moved.origin, moved._compiled = origin.model(values), values, origin, {}
         if moved.base.closures and not origin.base.kinematic:
             origin.start_near(moved.base, values)
         return moved
@@ -178,6 +186,16 @@ class Design:
             known = replace(self.base.assembled_start, model=model, q=found[0], v=found[1], notes=())
             moved, changed = found[0] - model.given_q, found[1] - model.given_v
             object.__setattr__(model, "assembled_start", replace(known, moved=moved, changed=changed))
+
+    def dynamics(self, formulation: str = "auto", rank_tolerance: float | None = None) -> Dynamics:
+        """The model at the initial values, compiled for this design and for few states; made once."""
+        from ..dynamics.dynamics import Dynamics
+
+        key = repr((formulation, rank_tolerance))
+        if key not in self._compiled:
+            options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": self, "optimisation": 0}
+            self._compiled[key] = Dynamics(self.base, formulation, **options)
+        return self._compiled[key]
 
     def moved_plan(self, plan: Plan) -> Plan:
         """A plan of the design that this one came from, with the values of this one."""
@@ -226,7 +244,8 @@ class Design:
         other = copy(self)
         for name in ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks", "_simulated"):
             vars(other).pop(name, None)
-        other.base, other.recording, other._plans, other.origin = base, replace(self.recording, model=recorded), {}, None
+        other.base, other.recording, other.origin = base, replace(self.recording, model=recorded), None
+        other._plans, other.planned, other._compiled = {}, {}, {}
         return other
 
     def plan_arrays(self, plan: Plan) -> PlanArrays:

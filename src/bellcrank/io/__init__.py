@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import ModelError, warn
 from ..extremes import in_our_errors
 from ..model import Model, build
-from ..writing import write_whole
+from ..writing import as_path, write_whole
 from .exchange.markup import is_markup
 from .files import decode, read_bytes, regular_file
 from .native import reader as native
@@ -77,7 +77,7 @@ def save(model: Model, path: str | PathLike[str], *, keep: bool = False, partial
     Raises ModelError for what MJCF or URDF cannot express. ``partial`` leaves it out, with a warning; what everything
     else depends on (joints of other kinds, prescribed motions of joints, impossible inertias) cannot be left out.
     """
-    target = Path(path)
+    target = as_path(path)
     format = FORMATS.get(target.suffix.lower())
     if format is None:
         raise ModelError(f"{target}: models are written as {', '.join(FORMATS)} files. Name one.")

@@ -2,7 +2,8 @@
 
 A grid of n by m values takes, from ``start``, its n and m abscissae and its values row by row; a cubic one then also their
 second derivatives along x, along y, and along both. In an interval [x_i, x_i+1] of length h, with B = (x - x_i)/h, A = 1 - B,
-a spline is A y_i + B y_i+1 + (h^2/6) ((A^3 - A) y''_i + (B^3 - B) y''_i+1); the product takes this along x and along y.
+a spline is A y_i + B y_i+1 + (h^2/6) ((A^3 - A) y''_i + (B^3 - B) y''_i+1); the product takes this along x and along y. Behind
+them stand the breaks of x and those of y: how many there are, and where, with room for all abscissae.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ from typing import Any, NamedTuple
 
 from .functions import gather, less, select
 from .interpolation import second_derivatives
-from .spline import interval
+from .spline import interval, signs_of_breaks
 from .symbol import Number
 
 Rows = list[list[Number]]
 
 
 class GridLookup(NamedTuple):
-    """How a grid is looked up: steps of bisection along both arguments, what is done outside, whether it is cubic."""
+    """How a grid is looked up: steps of bisection along both arguments, what is done outside, whether it is cubic, and how many
+    numbers tell its breaks along each argument apart (``grid_gates``)."""
 
     steps: tuple[int, int]
     outside: str
     cubic: bool
+    gates: tuple[int, int] = (0, 0)
 
 
 def grid_rows(x: Sequence[Number], y: Sequence[Number], values: Sequence[Sequence[Number]], cubic: bool) -> list[Number]:
@@ -63,6 +66,20 @@ def on_grid(pool: Any, start: Number, size: tuple[Number, Number], how: GridLook
     if how.outside == "clamp":
         return total
     return select(out_x, float("nan"), select(out_y, float("nan"), total))
+
+
+def grid_gates(
+    pool: Any, start: Number, size: tuple[Number, Number], how: GridLookup, at: tuple[Number, Number]
+) -> list[Number]:
+    """Numbers of which one changes its sign at every break of x or of y that is crossed (numbers.spline.gates)."""
+    n, m = size
+    of_x = start + n + m + (4.0 if how.cubic else 1.0) * n * m
+    of_y = of_x + 1.0 + n
+    return [
+        sign
+        for first, bits, x in zip((of_x, of_y), how.gates, at, strict=True)
+        for sign in signs_of_breaks(pool, first, bits, x)
+    ]
 
 
 def _weights(pool: Any, start: Number, count: Number, steps: int, x: Number, cubic: bool) -> tuple[Number, Any, Any]:

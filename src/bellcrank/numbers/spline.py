@@ -105,21 +105,25 @@ def gates(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> li
     Their signs are the bits of the number of breaks below x, in Gray's code: whatever breaks x has crossed from one place to
     another, one of the signs differs. Each is as large as the way to the nearest break.
     """
-    if not how.gates:
-        return []
-    first = start + float(PARTS) * count
-    breaks, first = gather(pool, first, inside=True), first + 1.0
     turns: Number = 0.0
-    if how.outside == "periodic":
+    if how.gates and how.outside == "periodic":
         low, high = gather(pool, start, inside=True), gather(pool, start + (count - 1.0), inside=True)
         turns = floor((x - low) / (high - low))
         x = x - turns * (high - low)
-    i = interval(pool, first, breaks, how.gates, x)
+    return signs_of_breaks(pool, start + float(PARTS) * count, how.gates, x, turns)
+
+
+def signs_of_breaks(pool: Any, start: Number, bits: int, x: Number, turns: Number = 0.0) -> list[Number]:
+    """The same of a row of the pool: how many breaks there are, and where; x has passed all of them so many times before."""
+    if not bits:
+        return []
+    breaks, first = gather(pool, start, inside=True), start + 1.0
+    i = interval(pool, first, breaks, bits, x)
     left, right = gather(pool, first + i, inside=True), gather(pool, first + minimum(i + 1.0, breaks - 1.0), inside=True)
     below, behind = less(x, left), less(breaks - 1.5, i)
     away = select(below, left - x, select(behind, x - left, minimum(x - left, right - x)))
     passed = turns * breaks + select(below, 0.0, i + 1.0)
-    return [_gray_sign(passed, bit) * maximum(away, 1e-300) for bit in range(how.gates)]
+    return [_gray_sign(passed, bit) * maximum(away, 1e-300) for bit in range(bits)]
 
 
 def _gray_sign(number: Number, bit: int) -> Number:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from ..errors import StateError
 from ..figures import NotebookFigure
+from ..writing import as_path
 from .plots import AXIS, LEGEND, color_cycle, finish, literal, save_figure
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def plot_chosen(
     for panel in axes[len(panels) :]:
         panel.set_xlabel(panel.get_label())
     if path is not None:
-        save_figure(figure, Path(path), keep=keep)
+        save_figure(figure, as_path(path), keep=keep)
     return figure
 
 

@@ -21,7 +21,7 @@ from matplotlib.gridspec import GridSpec
 
 from ..errors import BellcrankError, StateError
 from ..figures import NotebookFigure
-from ..writing import write_whole
+from ..writing import as_path, write_whole
 
 if TYPE_CHECKING:
     from .run import Run
@@ -73,7 +73,7 @@ def plot_run(run: Run, path: str | Path | None = None, *, keep: bool = False) ->
         draw(run, figure.add_subplot(grid[rows + k // 2, k % 2]))
     finish(run, figure)
     if path is not None:
-        save_figure(figure, Path(path), keep=keep)
+        save_figure(figure, as_path(path), keep=keep)
     return figure
 
 

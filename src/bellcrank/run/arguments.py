@@ -14,9 +14,11 @@ from ..dynamics.diagnosis import contradicted_loops
 from ..dynamics.dynamics import Dynamics
 from ..dynamics.singular_positions import singular_loops
 from ..errors import DynamicsError, StateError
+from ..extremes import is_finite_number
 from ..integrate import METHODS
 from ..machine.steps.cuts.known import drawn_along, first_anchors, known_anchors
 from ..model import Model
+from ..model.spec.problems import brief
 from ..wording import argument
 from .checks.size import must_fit
 from .loops.contradictions import must_agree
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 AUTO = "auto"  # dopri5 until a run shows itself stiff, then radau
+NEVER_NONE = ("rtol", "atol", "max_steps")  # have values of their own
 
 
 def times_of(model: Model, duration: float | None, step: float | None) -> Array:
@@ -61,10 +64,10 @@ def span(model: Model, duration: float | None, step: float | None) -> tuple[floa
 
 
 def must_be_positive(**values: float | None) -> None:
+    """Raises StateError for what is not; None means that it was not given, which is allowed but for NEVER_NONE."""
     for name, value in values.items():
-        number = value is None or (isinstance(value, int | float | np.number) and not isinstance(value, bool))
-        if not number or (value is not None and not (np.isfinite(value) and value > 0)):
-            raise StateError(f"{name} must be a positive number; it is {value!r}")
+        if not (is_finite_number(value) and value > 0) and (value is not None or name in NEVER_NONE):
+            raise StateError(f"{name} must be a positive number; it is {brief(value)}")
 
 
 def must_be_known(name: str) -> None:

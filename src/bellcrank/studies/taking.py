@@ -31,6 +31,7 @@ from .jumps.timed import TimedJump
 from .outcome import Found
 from .output_names import Output
 from .peaks import Peaks
+from .regular import quietly, root_mean_square
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -65,13 +66,14 @@ def moments(
     peaks: Peaks | None = None,
     jumps: Sequence[TimedJump] = (),
     passages: Sequence[Passage] = (),
+    cuts: Sequence[float] | Array = (),
 ) -> Moments:
     """``first``: a run without derivatives, where events or extremes are asked for; ``peaks``: its extremes.
 
-    ``jumps``, ``passages``: times inside the run at which integrals are cut.
+    ``jumps``, ``passages``, ``cuts``: times inside the run at which integrals are cut.
     """
     close = TOGETHER * float(np.diff(grid).min())
-    known = _with(grid, [jump.time for jump in jumps], close)
+    known = _with(grid, [*(jump.time for jump in jumps), *cuts], close)
     edges = _with(known, [passage.time for passage in passages], close)
     lengths = np.diff(edges)
     nodes = (edges[:-1, None] + lengths[:, None] * GAUSS[0]).ravel()
@@ -130,7 +132,8 @@ class _Series:
         rows = []
         for value, along, rate in zip(self.values, self.along, self.rates, strict=True):
             given = {name: Dual(value[k], (*along[k], rate[k])) for name, k in zip(program.names, columns, strict=True)}
-            x = program.run(given)
+            with quietly():
+                x = program.run(given)
             rows.append([x.value, *x.tangents] if isinstance(x, Dual) else [x] + [0.0] * (self.count + 1))
         found = np.array(rows, dtype=float)
         return found[:, 0], found[:, 1:-1], found[:, -1]
@@ -202,9 +205,8 @@ def _over_time(output: Output, value: Array, along: Array, when: Moments, unit: 
         return Found(np.array(weights @ value), weights @ along, f"{unit} s".strip(), None)
     if output.taken == "mean":
         return Found(np.array(weights @ value / span), weights @ along / span, unit, None)
-    rms = np.sqrt(weights @ value**2 / span)
-    slope = (weights * value) @ along / span
-    return Found(np.array(rms), slope / rms if rms > 0 else np.full(along.shape[1], np.nan), unit, None)
+    rms, slopes = root_mean_square(output.name, weights / span, value, along)
+    return Found(rms, slopes, unit, None)
 
 
 def _event(

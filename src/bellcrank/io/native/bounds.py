@@ -14,6 +14,7 @@ from ...model.spec.problems import brief
 MOST_PARTS = 16  # of a dotted key
 MOST_LEVELS = 16  # of arrays and inline tables inside each other
 LONGEST_KEY = 1000  # characters
+MOST_DIGITS = 1000  # of a whole number: one of some thousands has no text in Python, so that no message could show it
 
 # Only single characters are repeated possessively: with groups so repeated a text was not recognised, in one run of many, by
 # Python 3.11. What follows a repeated group always matches, or its parts exclude each other, so that nothing is tried twice.
@@ -28,11 +29,12 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _OPEN, _CLOSE, _WORDS, _AFTER = 1, 2, 3, 4
+_WHOLE = re.compile(r"[0-9][0-9a-fA-Fxo_]*+")
 _DOTS = re.compile(rf"{_PART}|(\.)", re.DOTALL)
 
 
 def check_bounds(text: str, file: str) -> None:
-    """Raises ModelError for keys of too many parts, keys too long, and values nested too deeply."""
+    """Raises ModelError for keys of too many parts, keys too long, numbers too long, and values nested too deeply."""
     level = 0
     for token in _TOKEN.finditer(text):
         kind = token.lastindex
@@ -50,6 +52,10 @@ def _check_key(text: str, token: re.Match[str], file: str) -> None:
     words = token[_WORDS]
     if len(words) <= 2 * MOST_PARTS:
         return
+    if len(words) > MOST_DIGITS and token[_AFTER] != "=" and _WHOLE.fullmatch(words):
+        raise ModelError(
+            f"{_where(text, token, file)}: the number {brief(words)} has too many digits. Write it as a power of ten."
+        )
     parts = 1 + sum(found.group(1) is not None for found in _DOTS.finditer(words))
     if parts > MOST_PARTS:
         raise _error(text, token, file, f"the key {brief(words)} has {parts} parts, more than {MOST_PARTS}")
@@ -59,5 +65,8 @@ def _check_key(text: str, token: re.Match[str], file: str) -> None:
 
 
 def _error(text: str, token: re.Match[str], file: str, what: str) -> ModelError:
-    line = text.count("\n", 0, token.start()) + 1
-    return ModelError(f"{file}, line {line}: {what}. A model needs neither long keys nor more than three levels.")
+    return ModelError(f"{_where(text, token, file)}: {what}. A model needs neither long keys nor more than three levels.")
+
+
+def _where(text: str, token: re.Match[str], file: str) -> str:
+    return f"{file}, line {text.count(chr(10), 0, token.start()) + 1}"

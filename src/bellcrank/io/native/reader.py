@@ -94,8 +94,6 @@ def parse_text(text: str, file: str) -> dict[str, Any]:
         line = re.match(r"line (\d+)", at)
         number = int(line[1]) if line else text.count("\n") + 1  # else "end of document"
         raise ModelError(f"{file}, line {number}: not TOML: {reason}. Correct the text there or just before.") from None
-    except ValueError as error:
-        raise ModelError(f"{file}: a number has too many digits: {error}.") from None
 
 
 def check_format(top: TomlTable) -> None:

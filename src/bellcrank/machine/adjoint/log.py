@@ -110,7 +110,7 @@ class LoggedClosed(ClosedMidpointStepper):
         behind = WIDE + w["w_start"] * (1 + len(self.method.parts))
         rows = _next_row(self).at(behind)
         first = n * 2 + 1
-        places = [rows.at(w["stride"] * (first + k)) for k in range(2)]
+        places = [rows.at(w["rows_stride"] * (first + k)) for k in range(2)]
 
         def note(r: Integer) -> None:
             row = w["kept_rows"].integer(r)
@@ -118,7 +118,7 @@ class LoggedClosed(ClosedMidpointStepper):
             for name, place in zip(("pushes", "second_pushes"), places, strict=True):
                 self.put_number(self.number(w["row_scale"], row) * self.number(w[name], r), place, r)
 
-        e.each(0, w["order"], note)
+        e.each(0, w["kept_count"], note)
 
     def note_step(self, h: Number, where: Condition) -> None:
         note_step(self, h, where)

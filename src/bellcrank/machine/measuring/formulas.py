@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.parameters.expressions import derived
 from ...numbers import Number
-from ...numbers.grid import GridLookup, on_grid
+from ...numbers.grid import GridLookup, grid_gates, on_grid
 from ...numbers.operations import OPERATIONS, kinks
 from ...numbers.spline import gates, spline
 from ..loads import pool_of
@@ -43,7 +43,9 @@ class Formula:
 
         def call(name: str, operands: list[Any]) -> Any:
             how, start, size = self._table(name)
-            if not isinstance(how, GridLookup):
+            if isinstance(how, GridLookup):
+                found.extend(grid_gates(self.pool, start, (size[0], size[1]), how, (operands[0], operands[1])))
+            else:
                 found.extend(gates(self.pool, start, size[0], how, operands[0]))
             return self._call(name, operands)
 

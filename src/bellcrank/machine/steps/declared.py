@@ -49,6 +49,7 @@ _NEWTON = (
     "norm",
     "rate_before",
     "shorten",
+    "by_newton",
 )  # see implicit/
 FRESH, OLD, TO_RENEW = 0.0, 1.0, 2.0  # "jacobian": of this step, of one before, to be taken again
 _ALONG = ("along", "along_passes", "along_change", "jumped", "usual", "rate_of_gap")  # see tangents/
@@ -147,6 +148,9 @@ NUMBERS: dict[str, Size] = {
     "row_chunks": lambda s: s.wide(s.order) // s.vector,  # of a row
     "row": lambda s: s.wide(s.order),  # doubles of a row
     "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
+    "kept_count": lambda s: s.kept_rows,  # equations of closed loops, and sizes of their matrix (implicit/closed_rows.py)
+    "rows_stride": lambda s: s.wide(s.kept_rows),
+    "rows_chunks": lambda s: s.wide(s.kept_rows) // s.vector,
     "log_row": lambda s: s.log_row,
     "log_room": lambda s: s.log,
     "held_width": lambda s: s.held_width,
@@ -225,6 +229,10 @@ RUN_ARRAYS: dict[str, RunArray] = {
     "yields": _of_rows(lambda s: s.kept_rows * s.held_width),
     "pushes": _of_rows(lambda s: s.kept_rows),
     "second_pushes": _of_rows(lambda s: s.kept_rows),
+    "rows_upper": _of_rows(lambda s: s.kept_rows * s.wide(s.kept_rows)),
+    "rows_below": _of_rows(lambda s: s.kept_rows * s.wide(s.kept_rows)),
+    "rows_diagonal": _of_rows(lambda s: s.wide(s.kept_rows)),
+    "rows_right": _of_rows(lambda s: s.wide(s.kept_rows)),
     "row_scale": _of_rows(lambda s: s.plan.loads.closing.rows + 1, lambda s: scales_of_rows(s.plan)),
     "candidates": _of_rows(lambda s: s.plan.loads.closing.rows * s.held_width),
     "at_rest": _of_rows(lambda s: s.held_width),
@@ -243,6 +251,7 @@ RUN_ARRAYS: dict[str, RunArray] = {
     "turning": _integers(lambda s: s.turning.size, lambda s: s.turning),
     "scalars": _integers(lambda s: s.scalars.size, lambda s: s.scalars),
     "pivots": _integers(lambda s: s.matrices * s.wide(s.order)),  # the order of the rows of factored matrices
+    "rows_pivots": _integers(lambda s: s.wide(s.kept_rows)),
 }
 _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the first, which keeps its own from step to step
 

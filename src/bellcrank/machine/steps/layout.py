@@ -194,11 +194,9 @@ class Layout:
 
     @cached_property
     def order(self) -> int:
-        """Of its matrices: displacements alone, or all of a state with momenta; of closed loops their kept equations."""
+        """Of its matrices: displacements alone, or all of a state with momenta."""
         if not self.method.implicit:
             return 0
-        if self.closed_midpoint:
-            return self.kept_rows
         return self.w_start if takes_momenta(self.called) else self.model.nv
 
     @property
@@ -217,8 +215,10 @@ class Layout:
 
     @cached_property
     def matrices(self) -> int:
-        """Real ones that are factored; a complex one counts twice. Parts of a step of equal length share them."""
-        return len(self.method.c) * len(set(self.method.parts)) if self.method.implicit else 0
+        """Real ones that are factored; a complex one counts twice. Parts of a step of equal length share them; closed loops
+        have one, for the part at hand."""
+        parts = 1 if self.closed_midpoint else len(set(self.method.parts))
+        return len(self.method.c) * parts if self.method.implicit else 0
 
     @property
     def stage_rows(self) -> int:

@@ -7,7 +7,7 @@ With the slope k, the pushes lambda and mu and all states at hand, a part of a s
     d phi(q_n+1) = 0                               which determines dlambda
     dp_n+1 = dp'' - dG^T mu - G^T dmu              d(G v + phi_t) = 0 there, which determines dmu
 
-They are linear. dk and dlambda are found as k and lambda were, by the same iteration with the same factored matrix S, until
+They are linear. dk and dlambda are found as k and lambda were, by the same iteration with the same factored matrices, until
 only rounding is left; mu by solving twice.
 
 word          meaning                                                          numbers
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from ...kernels.executor import Address, Integer
 from ...numbers import Number, Symbol, maximum
 from ..steps.declared import NOT_SOLVED
+from ..steps.implicit.closed_newton import ClosedNewton
 from ..steps.layout import WIDE
 from . import steps as tangents
 from .stages import GIVEN_UP, SOLVED, SOLVING, ByParameter
@@ -39,7 +40,7 @@ LEAST = 1e-3  # of the state: tangents that are smaller, of scaled parameters, c
 class ClosedTangents:
     def __init__(self, stepper: ClosedMidpointStepper):
         self.s, self.e, self.w = stepper, stepper.e, stepper.words
-        self.parameters = ByParameter(stepper)
+        self.parameters, self.newton = ByParameter(stepper), ClosedNewton(stepper)
 
     # the first push, and the middle -------------------------------------------------------------------------------
 
@@ -57,6 +58,7 @@ class ClosedTangents:
         s, w = self.s, self.w
         self._push(h)
         s.slopes(t, h, along=True)
+        self.e.when(self.newton.used, lambda: self.parameters.each_parameter(lambda start: self._correct(start, h)))
         self._judge(h)
         first = w["t_start"] // WIDE
         s.fill(s.k[0], w["residuals"].__getitem__, first)
@@ -71,6 +73,13 @@ class ClosedTangents:
 
         tangents.each_chunk(s, w["new"], chunk)
 
+    def _correct(self, start: Integer, h: Number) -> None:
+        """Tangents of slopes, of one parameter, become the next dk by Newton's method (closed_newton.py)."""
+        s, by, slopes, k = self.s, self.parameters, self.w["residuals"], self.s.k[0]
+        by.gather(start, lambda at: s.number(slopes, at) - s.number(k, at), slopes)
+        self.newton.newton.correct(h)
+        by.entries(start, lambda at, place: s.put_number(s.number(k, at) + s.number(slopes, place), slopes, at))
+
     def _push(self, h: Number) -> None:
         """Tangents of ``pushed``."""
         s, e, w = self.s, self.e, self.w
@@ -78,11 +87,11 @@ class ClosedTangents:
 
         def chunk(c: Integer, dq: Address, dp: Address) -> None:
             rows = w["rows_along"].at(c * self._doubles("nv"))
-            pushes = w["pushes_along"].at(c * self._doubles("order"))
+            pushes = w["pushes_along"].at(c * self._doubles("kept_count"))
 
             def entry(j: Integer) -> None:
                 for part in range(self._parts):
-                    push = e.total(0, w["order"], lambda r, part=part: self._held(r, j) * pushes[self._vector(r, part)])
+                    push = e.total(0, w["kept_count"], lambda r, part=part: self._held(r, j) * pushes[self._vector(r, part)])
                     place = self._vector(j, part)
                     dp[place] = dp[place] - h * (rows[place] + push)
 
@@ -92,9 +101,9 @@ class ClosedTangents:
 
     def _add_push(self, c: Integer, r: Integer, k: Integer) -> None:
         s, w = self.s, self.w
-        start = c * self._doubles("order")
+        start = c * self._doubles("kept_count")
         place = start + r * s.tangents + k
-        s.put_number(s.number(w["pushes_along"], place) + s.number(w["right"], r), w["pushes_along"], place)
+        s.put_number(s.number(w["pushes_along"], place) + s.number(w["rows_right"], r), w["pushes_along"], place)
 
     def _judge(self, h: Number) -> None:
         """How much h dk has changed, of each parameter as a part of what changes with it."""
@@ -107,10 +116,10 @@ class ClosedTangents:
         floors = [LEAST * (state[0] + s.number(w["row_scale"], w["m"])), LEAST * state[1]]
 
         def one(start: Integer) -> None:
-            by.gather(start, lambda at: abs(h * (s.number(w["residuals"], at) - s.number(s.k[0], at))), w["linearised"])
+            by.gather(start, lambda at: abs(h * (s.number(w["residuals"], at) - s.number(s.k[0], at))), w["asked"])
             by.gather(start, lambda at: abs(s.number(w["origin"], at)) + abs(h * s.number(w["residuals"], at)), w["aside"])
             for (first, last), floor in zip(parts, floors, strict=True):
-                change, size = (self._largest(first, last, w[name].__getitem__) for name in ("linearised", "aside"))
+                change, size = (self._largest(first, last, w[name].__getitem__) for name in ("asked", "aside"))
                 change = change / maximum(size + floor, 1e-300)
                 s.set_real("along_change", maximum(s.real("along_change"), change))
 
@@ -149,7 +158,7 @@ class ClosedTangents:
 
         def entry(j: Integer) -> None:
             place = j * s.tangents + k
-            s.put_number(s.number(dp, place) - self._held(r, j) * s.number(w["right"], r), dp, place)
+            s.put_number(s.number(dp, place) - self._held(r, j) * s.number(w["rows_right"], r), dp, place)
 
         e.each(0, w["nv"], entry)
 
@@ -173,14 +182,14 @@ class ClosedTangents:
                         factor = s.number(factors, r) * s.number(w["row_scale"], row)
                         return factor * self._along(w["buffer:G"], row * w["nv"] + j, part)
 
-                    into[self._vector(j, part)] = e.total(0, w["order"], one)
+                    into[self._vector(j, part)] = e.total(0, w["kept_count"], one)
 
             e.each(0, w["nv"], entry)
 
         tangents.each_chunk(s, state, chunk)
 
     def _solved(self, column: int, take: Callable[[Any, Any], None]) -> None:
-        """Of errors of the closures (column 0) or their rates (1) at hand: take(row, tangent) of what is left in ``right``."""
+        """Of errors of the closures (column 0) or their rates (1) at hand: take(row, tangent) of what is left."""
         s, e, w = self.s, self.e, self.w
 
         def one(k: Any) -> None:
@@ -188,11 +197,11 @@ class ClosedTangents:
                 row = w["kept_rows"].integer(r)
                 number = (row * 2 + column) * (1 + s.tangents)
                 place = number + k + 1
-                s.put_number(s.number(w["row_scale"], row) * s.number(w["buffer:closure"], place), w["right"], r)
+                s.put_number(s.number(w["row_scale"], row) * s.number(w["buffer:closure"], place), w["rows_right"], r)
 
-            e.each(0, w["order"], error)
-            s.solve(w["right"])
-            e.each(0, w["order"], lambda r: take(r, k))
+            e.each(0, w["kept_count"], error)
+            s.solve(w["rows_right"])
+            e.each(0, w["kept_count"], lambda r: take(r, k))
 
         e.each(0, s.tangents, one)
 

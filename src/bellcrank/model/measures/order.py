@@ -114,7 +114,7 @@ def kinks_of(measure: Measure) -> int:
         return 0
     tables, steps = dict(measure.tables), derived(measure.expression).program
     called = [tables[step.name] for step in steps if step.operation == "call"]
-    gates = sum(table.lookup.gates for table in called if isinstance(table, Table))
+    gates = sum(table.lookup.gates if isinstance(table, Table) else sum(table.lookup.gates) for table in called)
     return gates + sum(count_kinks(step.operation, step.operands) for step in steps)
 
 

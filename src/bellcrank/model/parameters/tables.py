@@ -58,8 +58,7 @@ class Table:
     @cached_property
     def rows(self) -> Array:
         """The numbers that are looked up: the curve, then how many breaks it has, and where, with room for all points."""
-        filled = [*self.breaks, *[-1] * (len(self.x) - len(self.breaks))]
-        return as_array([*self._curve, float(len(self.breaks)), *(self.x[k] for k in filled)])
+        return as_array([*self._curve, *_row_of_breaks(self.x, self.breaks)])
 
     @cached_property
     def _curve(self) -> list[Any]:
@@ -82,8 +81,7 @@ class Table:
 
     @property
     def lookup(self) -> Lookup:
-        gates = len(self.x).bit_length() if self.breaks else 0
-        return Lookup(halvings(len(self.x)), self.outside, self.interpolation == "previous", gates)
+        return Lookup(halvings(len(self.x)), self.outside, self.interpolation == "previous", _bits(self.x, self.breaks))
 
     def curve(self, x: Array) -> Curve:
         """Values and slopes at many places."""
@@ -143,11 +141,29 @@ class Grid:
 
     @cached_property
     def rows(self) -> Array:
-        return as_array(grid_rows(self.x, self.y, self.values, self.interpolation == "cubic"))
+        breaks = [number for x, found in zip((self.x, self.y), self.breaks, strict=True) for number in _row_of_breaks(x, found)]
+        return as_array([*grid_rows(self.x, self.y, self.values, self.interpolation == "cubic"), *breaks])
+
+    @cached_property
+    def breaks(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Lines x = x_i and y = y_j at which a time step has to end: where a curve along some column or row has a break.
+
+        Those in which all values are the same have none, unless the whole table is like that.
+        """
+        columns = tuple(zip(*self.values, strict=True))
+        x, y = ((self.x, columns), (self.y, self.values))
+        return self._breaks_along(*x), self._breaks_along(*y)
+
+    def _breaks_along(self, x: tuple[float, ...], lines: Sequence[tuple[float, ...]]) -> tuple[int, ...]:
+        rows = [as_array(line) for line in lines]
+        bent = [line for line, row in zip(lines, rows, strict=True) if varied(row).any() or np.ptp(values_of(row)) > 0.0]
+        curves = [Table(x, line, self.outside, self.interpolation) for line in bent or lines[:1]]
+        return tuple(sorted({k for curve in curves for k in curve.breaks}))
 
     @property
     def lookup(self) -> GridLookup:
-        return GridLookup((halvings(len(self.x)), halvings(len(self.y))), self.outside, self.interpolation == "cubic")
+        (of_x, of_y), steps = self.breaks, (halvings(len(self.x)), halvings(len(self.y)))
+        return GridLookup(steps, self.outside, self.interpolation == "cubic", (_bits(self.x, of_x), _bits(self.y, of_y)))
 
     def __call__(self, x: Any, y: Any) -> Any:
         sizes = float(len(self.x)), float(len(self.y))
@@ -155,6 +171,16 @@ class Grid:
 
 
 AnyTable = Table | Grid
+
+
+def _row_of_breaks(x: Sequence[float], breaks: Sequence[int]) -> list[float]:
+    """How many there are, and where, with room for all points."""
+    return [float(len(breaks)), *(x[k] for k in (*breaks, *[-1] * (len(x) - len(breaks))))]
+
+
+def _bits(x: Sequence[float], breaks: Sequence[int]) -> int:
+    """How many bits tell the numbers of breaks apart: structure, so that it follows from the number of points."""
+    return len(x).bit_length() if breaks else 0
 
 
 def _close(a: float, b: float) -> bool:

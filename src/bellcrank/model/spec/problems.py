@@ -71,7 +71,10 @@ def names(items: Collection[str], limit: int = 12) -> str:
 
 def brief(value: object, limit: int = 60) -> str:
     """A value as it can stand in a message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # of an integer with thousands of digits
+        return f"a value of type {type(value).__name__} that is too large to be shown"
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 

@@ -24,6 +24,8 @@ POINTS = 40  # marks of the derivatives that are laid over
 
 
 def draw(found: Sensitivity, names: Sequence[str], over: Sensitivity | None, scaled: bool, path: Any, keep: bool) -> Figure:
+    if over is not None and not hasattr(over, "d"):
+        raise StateError(f"differences must be the result of bc.finite_differences; it is {over!r}")
     figure = NotebookFigure(figsize=(8, 2.6 * len(names)), layout="constrained")
     for name, axes in zip(names, np.atleast_1d(figure.subplots(len(names), 1)).ravel(), strict=True):
         size = np.where(found.at == 0, 1.0, np.abs(found.at)) if scaled else np.ones(len(found.at))
@@ -56,8 +58,9 @@ def _lines(axes: Any, found: Sensitivity, name: str, slopes: Any, other: Any) ->
 
 def _bars(axes: Any, names: Sequence[str], slopes: Any, other: Any) -> None:
     axes.barh(list(map(short, names)), slopes, color=PALETTE[0])
+    axes.invert_yaxis()  # the first one on top
     if other is not None:
-        axes.plot(other, list(map(short, names)), "o", mfc="none", color="black", label="differences")
+        axes.plot(other, list(map(short, names)), "o", mfc="none", color="black", label="differences", clip_on=False)
         axes.legend(**LEGEND)
     axes.axvline(0.0, color="black", lw=0.8)
 

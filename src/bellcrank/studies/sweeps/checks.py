@@ -66,9 +66,11 @@ def _wrong_options(run: RunOptions) -> Iterator[str]:
         yield reason
     for field in fields_of(RunOptions):
         value, kind = getattr(run, field.attribute), field.kind
+        if value is None:
+            continue
         if isinstance(kind, Number) and (reason := _refused(must_be_positive, **{field.attribute: value})):
             yield reason
-        if isinstance(kind, Choice) and value is not None and value not in kind.options:
+        if isinstance(kind, Choice) and value not in kind.options:
             yield f"{field.attribute} is {value!r}: use one of {', '.join(kind.options)}."
 
 

@@ -6,7 +6,7 @@ at a time, as ``simulate`` runs the model of their design.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any
 
@@ -18,12 +18,14 @@ from ...dynamics.evaluation import OPTIMISED
 from ...errors import BellcrankError, SimulationError, StateError, interrupts_pass, kept_warnings
 from ...integrate import METHODS
 from ...kernels.threads import keep_freed_memory, one_thread, stopping, thread_count
+from ...machine.steps.cuts.known import known_times
 from ...machine.steps.declared import INTERRUPTED
 from ...run import simulate
 from ...run.arguments import AUTO
 from ...run.lanes.starts import First
 from ...run.lanes.study import ManyRuns, fixed_steps_in_lanes
-from ..taking import moments
+from ..output_names import Output
+from ..taking import INTEGRALS, moments
 from .task import GROUP, REASON, Columns, Task
 from .values import Measured, NotInLanes, name_of, samples_only, taken_of, values_of_run
 
@@ -70,6 +72,14 @@ def joined(parts: list[Columns]) -> Columns:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def _cuts(task: Task, outputs: Sequence[Output]) -> Array:
+    """Times at which forces of the model jump or have kinks, where integrals are cut; none where they are more than samples."""
+    if not any(output.taken in INTEGRALS for output in outputs):
+        return np.zeros(0)
+    times = known_times(task.model, float(task.times[0]), float(task.times[-1]))
+    return times if len(times) <= len(task.times) else times[:0]
+
+
 class Lanes:
     """Runs in lanes. ``few``: so many that the others can be shared by threads after them."""
 
@@ -89,7 +99,7 @@ class Lanes:
         self.runs = ManyRuns(task.model, duration, step, method, on_singular, limits, options, design, optimisation=OPTIMISED)
         outputs = list(task.outputs.values())
         fixed = method != AUTO and not METHODS[method].adaptive
-        self.when = samples_only(task.times) if fixed else moments(outputs, task.times)
+        self.when = samples_only(task.times) if fixed else moments(outputs, task.times, cuts=_cuts(task, outputs))
         self.runs.times = self.when.times
         self.measured = Measured(self.runs.dynamics, outputs)
         self.numbers = 4 * (task.model.nq + 2 * task.model.nv) + len(self.measured.names) + 2  # of a sample, all copies counted

@@ -18,7 +18,7 @@ from matplotlib.animation import FFMpegWriter, PillowWriter
 
 from ...errors import MissingExtraError, StateError
 from ...results.plots import PALETTE
-from ...writing import refuse_to_replace, write_whole
+from ...writing import as_path, refuse_to_replace, write_whole
 from ..recording import Recording
 from ..scene import Array
 from .colors import FORCE, INK
@@ -61,7 +61,7 @@ def animate_run(
     progress: Callable[[float], None] | None,
 ) -> Path | MovingPicture:
     """See Run.animate."""
-    target = Path("film.gif" if path is None else path)
+    target = as_path("film.gif" if path is None else path)
     recording = Recording(run)
     frames = recording.frames(fps, speed, MOST_FRAMES)
     film = Film(recording, frames, points, forces, view)

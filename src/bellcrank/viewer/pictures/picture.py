@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ...assembly import assemble
 from ...dynamics import compile
 from ...results.plots import save_figure
+from ...writing import as_path
 from ..fixed_lines import lines_of
 from ..scene import Anchor, Array, ElementMark, JointMark, Placement, Scene
 from ..solids import Solid, solids_of
@@ -63,7 +64,7 @@ def draw_model(
     picture = Picture(scene, looked, [placement])
     picture.draw(placement, names=names)
     if path is not None:
-        save_figure(picture.sheet.figure, Path(path), keep=keep)
+        save_figure(picture.sheet.figure, as_path(path), keep=keep)
     return picture.sheet.figure
 
 

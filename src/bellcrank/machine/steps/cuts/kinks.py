@@ -16,7 +16,7 @@ from ....model import Model
 from ....model.measures.measure import Measure
 from ....model.measures.paths import built_in
 from ....model.parameters.expressions import derived
-from ....model.parameters.tables import AnyTable, Table
+from ....model.parameters.tables import AnyTable, Grid, Table
 from ....numbers.operations import OPERATIONS, kinks
 from .pulses import pulse_times
 
@@ -109,9 +109,14 @@ class _Kinks:
 
 
 def _points(table: AnyTable, operands: list[Any], count: int) -> Iterator[Array]:
-    """The points of a table over the time; if these are few, each as a number of its own, which is exact."""
+    """The points of a table over what follows from the time, each as a number of its own, which is exact."""
+    if isinstance(table, Grid):
+        for points, breaks, operand in zip((table.x, table.y), table.breaks, operands, strict=True):
+            x = np.broadcast_to(np.asarray(operand, dtype=float), (count,))
+            yield from (x - points[k] for k in breaks if np.isfinite(x).all())
+        return
     x = np.broadcast_to(np.asarray(operands[0], dtype=float), (count,))
-    if not isinstance(table, Table) or not np.isfinite(x).all():
+    if not np.isfinite(x).all():
         return
     if table.outside != "periodic":
         yield from (x - knot for knot in table.x)

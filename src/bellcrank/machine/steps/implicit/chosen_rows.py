@@ -38,7 +38,7 @@ def choose_rows(s: Stepper) -> None:
     """``kept_rows`` from the Jacobian at hand."""
     e, w = s.e, s.words
     e.each(0, w["m"], lambda row: put_row(s, row, w["candidates"], row))
-    e.each(0, w["order"], lambda k: _choose(s, k))
+    e.each(0, w["kept_count"], lambda k: _choose(s, k))
 
 
 def _choose(s: Stepper, k: Any) -> None:

@@ -9,9 +9,10 @@ pushes of the closures, which are impulses at the ends of the step:
 
 Pushes are flows of the functions lambda.phi, and Phi is symplectic, so that the whole is a symplectic map of the motions that
 keep the loops closed (E. Hairer, C. Lubich & G. Wanner, Geometric Numerical Integration, 2006, VII.1.4). It is the constrained
-variational integrator of the discrete Lagrangian h L(q_m, v_m). Slopes are found by fixed-point iteration and lambda by
-simplified Newton iterations with S = h^2 G(q_n+1) M^-1 G(q_n)^T, all at once, until only rounding is left; that of coordinates
-is carried along (carried.py). The rows G and the equations of pushes are in closed_rows.py.
+variational integrator of the discrete Lagrangian h L(q_m, v_m). Slopes are found by fixed-point iteration, or by Newton's
+method where forces are stiff (closed_newton.py), and lambda by simplified Newton iterations with
+S = h^2 G(q_n+1) M^-1 G(q_n)^T, all at once, until only rounding is left; that of coordinates is carried along (carried.py). The
+rows G and the equations of pushes are in closed_rows.py.
 
 word        meaning                                                          numbers
 pushes      lambda; right-hand sides of the linear equations                 rows
@@ -30,8 +31,9 @@ from ....plan import Plan
 from ...arrays import for_plan
 from ...tangents.closed import ClosedTangents
 from ..declared import NOT_SOLVED
-from ..programs import powers
+from ..programs import DIRECTIONS, powers
 from .carried import move_with_rest, take_rest
+from .closed_newton import ClosedNewton
 from .closed_rows import ClosureRows
 from .turning import call_turn_slopes, call_turn_state
 
@@ -46,6 +48,7 @@ def closed_midpoint_programs(plan: Plan, *, works: bool = True) -> dict[str, Pro
     """Hamilton's equations of the open tree, its velocities, the closures, and what the works need."""
     program = CANONICAL["canonical_momenta:joint"]
     called = {"kernel": program, "rates": QUANTITIES["rates"], "tree_velocities": QUANTITIES["velocities"]}
+    called |= {"tangent": program.differentiated(("q", "p"), DIRECTIONS, of_design=False)}
     called |= {"closure": QUANTITIES["closure"], "closure_jacobian": QUANTITIES["closure_jacobian"]}
     called |= {"openings": QUANTITIES["openings"]} if plan.loads.openings else {}
     called |= powers(plan, program) if works else {}
@@ -81,14 +84,14 @@ class ClosedMidpointStepper(ClosureRows):
         """From the state ``origin`` into ``new``; the rows that are kept are chosen at the start of the first part."""
         w = self.words
         self.held_rows(w["origin"], t, choose=first)
-        self.form(self.words["held"], h * h)
-        self.set_real("change", 1.0)
-        self.set_real("change_before", 1e300)
-        self.set_real("passes", 0.0)
-        self.set_count("iterations", 0)
-        self.e.repeat(self._unsolved, lambda: self._improve(t, h))
+        newton = ClosedNewton(self)
+        self.e.when(newton.used, lambda: newton.prepare(t, h))
+        self.form(w["held"], h * h)
+        self.begin_iterations()
+        self.e.repeat(self._unsolved, lambda: self._improve(newton, t, h))
         unsolved = self.any(~(self.real("change_before") <= SMALL))
         self.e.when(unsolved, lambda: self.set_real("status", float(NOT_SOLVED)))
+        newton.age()
         self.push(h)
         if self.tangents:
             ClosedTangents(self).solve(t, h)
@@ -97,17 +100,24 @@ class ClosedMidpointStepper(ClosureRows):
 
     # the equations of a part --------------------------------------------------------------------------------------
 
+    def begin_iterations(self) -> None:
+        self.set_real("change", 1.0)
+        self.set_real("change_before", 1e300)
+        self.set_real("passes", 0.0)
+        self.set_count("iterations", 0)
+
     def _unsolved(self) -> Any:
         """``change_before`` is the smallest change so far, ``passes`` the iterations since then."""
         idle = (self.real("change_before") <= SMALL) & (self.real("passes") >= float(IDLE))
         done = (self.real("change") <= 0.0) | idle
         return self.all_of(self.any(~done), self.count("iterations") < MOST_ITERATIONS)
 
-    def _improve(self, t: Number, h: Number) -> None:
+    def _improve(self, newton: ClosedNewton, t: Number, h: Number) -> None:
         e, w = self.e, self.words
         slopes = w["residuals"]
         self.push(h)
         self.slopes(t, h, along=False)
+        e.when(newton.used, lambda: newton.correct(h))
         change = self._change(h, slopes)
         self.copy(slopes, self.k[0])
         self.moved(h, w["new"], end=True, along=False)
@@ -115,8 +125,9 @@ class ClosedMidpointStepper(ClosureRows):
         self._note(maximum(change, error))
         self.add_count("iterations")
         e.when(self.holds("iterations", RENEWED), lambda: self._renew(t, h))
-        self.solve(w["right"])
-        self.add_up(w["right"], w["pushes"])
+        self.solve(w["rows_right"])
+        self.add_up(w["rows_right"], w["pushes"])
+        newton.watch(t, h)
 
     def _renew(self, t: Number, h: Number) -> None:
         self.take_rows(self.words["new"], t + h, self.words["held_there"])
@@ -160,6 +171,13 @@ class ClosedMidpointStepper(ClosureRows):
         if not self.plain_rates:
             call_turn_slopes(self, middle, into, along=along)
 
+    def slopes_at_start(self, t: Number) -> None:
+        """Those of ``origin``, as k."""
+        start, k = self.words["origin"], self.k[0]
+        self.derivative(start, k, t, along=False)
+        if not self.plain_rates:
+            call_turn_slopes(self, start, k, along=False)
+
     def moved(self, h: Number, into: Address, *, end: bool, along: bool = True) -> None:
         """The state in the middle or at the end of a part from ``pushed``, with the slopes at hand."""
         start, part = self.words["pushed"], h if end else 0.5 * h
@@ -174,12 +192,12 @@ class ClosedMidpointStepper(ClosureRows):
         w, e = self.words, self.e
         self.held_rows(w["new"], t)
         self.form(w["held"], 1.0)
-        e.each(0, w["order"], lambda r: self.put_number(0.0, w["second_pushes"], r))
+        e.each(0, w["kept_count"], lambda r: self.put_number(0.0, w["second_pushes"], r))
         for _ in range(SETTLINGS):
             self.errors(w["new"], t, column=1)
-            self.solve(w["right"])
-            self.less(w["held"], w["right"], w["new"], 1.0)
-            self.add_up(w["right"], w["second_pushes"])
+            self.solve(w["rows_right"])
+            self.less(w["held"], w["rows_right"], w["new"], 1.0)
+            self.add_up(w["rows_right"], w["second_pushes"])
         if self.tangents:
             ClosedTangents(self).settle(t)
         open_by = self.errors(w["new"], t, column=0)
@@ -187,4 +205,4 @@ class ClosedMidpointStepper(ClosureRows):
 
     def add_up(self, change: Address, to: Address) -> None:
         """Numbers of the kept equations."""
-        self.e.each(0, self.words["order"], lambda r: self.put_number(self.number(to, r) + self.number(change, r), to, r))
+        self.e.each(0, self.words["kept_count"], lambda r: self.put_number(self.number(to, r) + self.number(change, r), to, r))

@@ -37,7 +37,7 @@ class ClosureRows(FixedStepper):
 
             e.each(0, w["nv"], put)
 
-        e.each(0, w["order"], one)
+        e.each(0, w["kept_count"], one)
 
     def _velocities_at_rest(self, state: Address) -> None:
         """Where joints are driven, velocities are M^-1 p and those of a tree whose momenta are zero."""
@@ -52,10 +52,10 @@ class ClosureRows(FixedStepper):
         self.call("closure_jacobian", {"q": state, "v": state.at(w["v_start"]), "t": w["clock"]})
         if choose != "false":
             e.when(choose, lambda: choose_rows(self))
-        e.each(0, w["order"], lambda r: put_row(self, w["kept_rows"].integer(r), into, r))
+        e.each(0, w["kept_count"], lambda r: put_row(self, w["kept_rows"].integer(r), into, r))
 
     def errors(self, state: Address, t: Number, column: int) -> Number:
-        """Errors of the kept closures (column 0) or their rates (1) into ``right``; the largest of them."""
+        """Errors of the kept closures (column 0) or their rates (1) into ``rows_right``; the largest of them."""
         e, w = self.e, self.words
         self.set_clock(t)
         if column == 1:
@@ -68,10 +68,10 @@ class ClosureRows(FixedStepper):
             error = self.number(w["row_scale"], row) * self.number(w["buffer:closure"], place)
             if column == 0:
                 error = error + error_of_rest(self, w["held_there"], r)
-            self.put_number(error, w["right"], r)
+            self.put_number(error, w["rows_right"], r)
             return [maximum(largest[0], abs(error))]
 
-        return self.largest(e.fold(0, w["order"], [0.0], one)[0]) / self.known_to(state)
+        return self.largest(e.fold(0, w["kept_count"], [0.0], one)[0]) / self.known_to(state)
 
     # linear equations -----------------------------------------------------------------------------------------------
 
@@ -87,20 +87,19 @@ class ClosureRows(FixedStepper):
                     return rows[one] * w["yields"][other]
 
                 dot = self.added_up(self.folded(0, width, product, lambda a, b: a + b))
-                self.put_number(scale * dot, w["upper"], c * w["stride"] + r)
+                self.put_number(scale * dot, w["rows_upper"], c * w["rows_stride"] + r)
 
-            e.each(0, w["order"], entry)
+            e.each(0, w["kept_count"], entry)
 
-        e.each(0, w["order"], column)
-        arrays = ", ".join(f"ptr {w[name]}" for name in ("upper", "below", "diagonal", "pivots"))
-        e.do(f"call void @factor_1({arrays}, i64 {w['order']}, i64 {w['stride']}, i64 {w['row_chunks']})")
+        e.each(0, w["kept_count"], column)
+        arrays, sizes = self._matrix()
+        e.do(f"call void @factor_1({arrays}, {sizes})")
         e.forget()
 
     def solve(self, right: Address) -> None:
-        e, w = self.e, self.words
-        arrays = ", ".join(f"ptr {w[name]}" for name in ("upper", "below", "diagonal", "pivots"))
-        e.do(f"call void @solve_1({arrays}, ptr {right}, i64 {w['order']}, i64 {w['stride']}, i64 {w['row_chunks']})")
-        e.forget()
+        arrays, sizes = self._matrix()
+        self.e.do(f"call void @solve_1({arrays}, ptr {right}, {sizes})")
+        self.e.forget()
 
     def less(self, rows: Address, factors: Address, state: Address, scale: Number) -> None:
         """Momenta of a state less scale times the sum of rows, each with its factor."""
@@ -108,7 +107,7 @@ class ClosureRows(FixedStepper):
         p, width = state.at(w["v_start"]), self.vectors("held_width")
 
         def entry(i: Integer) -> Number:
-            pushed = e.total(0, w["order"], lambda r: self.number(factors, r) * rows[r * width + i])
+            pushed = e.total(0, w["kept_count"], lambda r: self.number(factors, r) * rows[r * width + i])
             return p[i] - scale * pushed
 
         self.fill(p, entry, 0, width)
@@ -117,3 +116,9 @@ class ClosureRows(FixedStepper):
         """A crank that has gone round a thousand times is known to fewer digits: by how much more a change may be rounding."""
         largest = self.folded(0, self.vectors("v_start"), lambda i: abs(state[i]), maximum)
         return 1.0 + ROUNDED * self.largest(largest)
+
+    def _matrix(self) -> tuple[str, str]:
+        """Of S: its arrays and its sizes, as arguments."""
+        w = self.words
+        arrays = ", ".join(f"ptr {w[name]}" for name in ("rows_upper", "rows_below", "rows_diagonal", "rows_pivots"))
+        return arrays, ", ".join(f"i64 {w[name]}" for name in ("kept_count", "rows_stride", "rows_chunks"))

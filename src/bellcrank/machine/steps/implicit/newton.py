@@ -201,6 +201,10 @@ class Newton:
         self._solve(mode, h, [inside])
         self._lift([(vector, inside)])
 
+    def solve_one(self, h: Number, row: Address) -> None:
+        """(1 - h A J)^-1 in place of a row of displacements and speeds, of a method of one stage."""
+        self._solve(self.modes[0], h, [row])
+
     def _solve(self, mode: Mode, h: Number, rows: list[Any]) -> None:
         (self._solve_whole if self.s.momenta else self._solve_halved)(mode, h, rows)
 
