@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.machine.module import structure_key
 from bellcrank.studies.optimisation.evaluation import CaseOutputs, Infeasible
 from bellcrank.studies.optimisation.record import Record
 from bellcrank.studies.optimisation.sharing import serve, taken_line
@@ -96,6 +97,22 @@ def test_a_design_that_was_moved_is_the_design_of_the_other_model():
         np.testing.assert_allclose(one.d(name), other.d(name), rtol=1e-10)
 
 
+def test_designs_that_share_machine_code_keep_their_own_numbers():
+    """Asked in turns, and again; what decides on the machine code is the same for both."""
+    design = bc.Design(bc.load("four_bar"), LENGTHS)
+    designs = [design.moved([0.52, 1.75]), design.moved([0.47, 1.9])]
+    dynamics = [bc.compile(one.base, design=one, optimisation=0) for one in designs]
+    alone = bc.compile(design.base, design=design, optimisation=0)
+    assert structure_key(dynamics[0].plan) == structure_key(dynamics[1].plan) == structure_key(alone.plan)
+    assert dynamics[0].plan.made is dynamics[1].plan.made
+    for _ in range(2):
+        for one, dyn in zip(designs, dynamics, strict=True):
+            q, v = one.base.initial_q, one.base.initial_v
+            by_design = alone.sensitivity(q, v, p=one.start)
+            np.testing.assert_allclose(dyn.acceleration(q, v), by_design.a, rtol=1e-12)
+            np.testing.assert_allclose(dyn.sensitivity(q, v).da, by_design.da, rtol=1e-10, atol=1e-12)
+
+
 def test_linkages_that_cannot_be_assembled_are_infeasible_with_their_reason():
     """A long rocker has more energy, but beyond 3.45 m it meets no coupler: the search goes on, and ends near there."""
     over = {"parameters.rocker_length": (0.2, 4.5, 1.2)}
@@ -136,6 +153,18 @@ def test_a_search_is_taken_up_from_its_record(tmp_path, monkeypatch):
     assert given["record"].read_text().splitlines() == lines  # nothing stands behind half a line
     with pytest.raises(bc.StudyError, match="the record of another study"):
         bc.optimize(cart(), "=(x - 2)**2", MASS, **given, resume=True)
+    given["record"].write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(bc.StudyError, match="is no record of a search"):
+        bc.optimize(*asked, **given, resume=True)
+
+
+@pytest.mark.parametrize("wrong", [{"cost": float("nan")}, {"gradient": [1.0, 2.0]}, {"x": [1.0, 2.0]}, {"cost": "a"}])
+def test_a_line_of_a_record_that_cannot_be_is_not_believed(tmp_path, wrong):
+    given = {"outputs": {"x": "rail.q@end"}, "record": tmp_path / "all.jsonl"}
+    whole = bc.optimize(cart(), "=(x - 1)**2", MASS, **given)
+    head, first, *others = given["record"].read_text().splitlines()
+    given["record"].write_text("\n".join([head, json.dumps(json.loads(first) | wrong), *others]))
+    assert bc.optimize(cart(), "=(x - 1)**2", MASS, **given, resume=True).x[0] == whole.x[0]
 
 
 def test_a_process_tells_of_the_designs_that_the_record_has():

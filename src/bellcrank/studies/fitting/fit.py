@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...errors import StudyError
 from ...model import Model
 from ..optimisation.optimize import solved
@@ -74,9 +76,10 @@ def fit(
 def _longest(data: Any, time: str) -> float | None:
     """A run is as long as the measurement, unless a duration is given."""
     try:
-        return float(data[time][-1])
+        last = float(data[time][-1])
     except (TypeError, KeyError, IndexError, ValueError):
         return None
+    return last if 0 < last < np.inf else None  # what is wrong with the times is said when they are read
 
 
 def _shared(study: Study, data: Any) -> Study:

@@ -41,20 +41,22 @@ class Record:
             refuse_to_wait(target)
             lines = target.read_text(encoding="utf-8").splitlines() if resume and target.exists() else []
             if lines:
-                whole = record._take_up(lines, head, target)
+                whole = record._take_up(lines, head, target, problem)
                 if whole < len(lines):  # what follows must not be written behind half a line
                     replace(target, lambda file: file.write("".join(f"{line}\n" for line in lines[:whole]).encode()))
             record.file = target.open("a" if lines else "w", encoding="utf-8")
         except StudyError:
             raise
-        except (OSError, ValueError) as error:  # no UTF-8, or a name with a zero byte
+        except UnicodeDecodeError:
+            raise StudyError(f"{target} is no record of a search. Name another file, or do not resume.") from None
+        except (OSError, ValueError) as error:  # a name with a zero byte
             raise StudyError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
         if not lines:
             record._write(head)
         return record
 
-    def _take_up(self, lines: list[str], head: dict[str, Any], target: Path) -> int:
-        """How many lines are whole: the last one may be of a run that was ended in the midst of it."""
+    def _take_up(self, lines: list[str], head: dict[str, Any], target: Path, problem: Problem) -> int:
+        """How many lines are good: the last one may be of a run that was ended in the midst of it."""
         try:
             first = json.loads(lines[0])
         except ValueError:
@@ -65,6 +67,8 @@ class Record:
             try:
                 point = as_point(json.loads(line))
             except (ValueError, TypeError, KeyError):
+                return k
+            if not _is_of(problem, point):
                 return k
             self.known[point.x.tobytes()] = point
         return len(lines)
@@ -94,6 +98,20 @@ class Record:
             with suppress(OSError):  # of a full disk, which was told
                 self.file.close()
             self.file = None
+
+
+def _is_of(problem: Problem, point: Point) -> bool:
+    """Whether a point has all numbers that an evaluation of the problem gives, and they are finite."""
+    count, limits = len(problem.names), len(problem.limits)
+    shapes: dict[str, tuple[int, ...]] = {"x": (count,)}
+    if point.reason is None:
+        shapes |= {"gradient": (count,), "limits": (limits,), "slopes": (limits, count)}
+        if problem.study.fit is not None:
+            shapes |= {"jacobian": (len(point.residuals), count)}
+    numbers = [getattr(point, name) for name in (*shapes, "residuals")] + ([] if point.reason else [np.array(point.cost)])
+    return all(getattr(point, name).shape == shape for name, shape in shapes.items()) and all(
+        np.isfinite(x).all() for x in numbers
+    )
 
 
 def as_json(point: Point) -> dict[str, Any]:
