@@ -44,7 +44,7 @@ def rows(name: str) -> list[dict[str, object]]:
                 {
                     "formulation": formulation,
                     "step, ms": step * 1e3,
-                    "us a step": took / DURATION * step * 1e6,
+                    "us per step": took / DURATION * step * 1e6,
                     "times real time": DURATION / took,
                     "error of q": float(np.abs(run.values("q") - reference.values("q")).max()),
                     "of energy": run.energy_error,

@@ -85,15 +85,21 @@ def picture(parts: list[Part], path: Path) -> None:
     rows = [row for part in parts if part.name != "roofline" for row in part.rows]
     fig, ax = plt.subplots(figsize=(9, 0.24 * len(rows) + 1), layout="constrained")
     places = range(len(rows))[::-1]
-    ax.barh(list(places), [row.ratio for row in rows], color="C0", height=0.7)
-    ax.set_yticks(list(places), [f"{row.what} / {row.peer}" for row in rows], fontsize=7)
+    ax.barh(list(places), [row.ratio for row in rows], color="#1f5fa8", height=0.7)
+    ax.set_yticks(list(places), [f"{row.what}, beside {row.peer}" for row in rows], fontsize=7)
     ax.set_xscale("log")
     ax.axvline(1.0, color="0.4", linewidth=0.8)
     for place, row in zip(places, rows, strict=True):
-        ax.text(row.ratio * 1.05, place, f"{row.ratio:.3g}", va="center", fontsize=6)
+        ratio = f"{row.ratio:,.0f}" if row.ratio >= 100 else f"{row.ratio:.3g}"
+        ax.text(max(row.ratio, row.asked or 0.0) * 1.12, place, ratio, va="center", fontsize=6.5)
         if row.asked is not None:
-            ax.plot(row.asked, place, marker="|", color="C3", markersize=9)
-    ax.set_xlabel("times as fast as the other (red: asked for)")
+            ax.plot(row.asked, place, marker="|", color="#c1272d", markersize=9)
+    ax.set_xlim(right=3 * max(row.ratio for row in rows))
+    ax.xaxis.set_major_formatter(lambda x, _: f"{x:,g}")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis="x", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.set_xlabel("how many times as fast (a red mark is a target)")
     ax.margins(y=0.01)
     fig.savefig(path, dpi=130)
 

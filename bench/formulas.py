@@ -53,7 +53,7 @@ def rows() -> list[dict[str, object]]:
             best[name] = min(best[name], once(lambda: machine.advance_to_end(trajectory)))  # noqa: B023
     steps = len(times) - 1
     return [
-        {"gas force": name, "us a step": 1e6 * took / steps, "of the constant one": took / best["constant"]}
+        {"gas force": name, "us per step": 1e6 * took / steps, "of the constant one": took / best["constant"]}
         for name, took in best.items()
     ]
 

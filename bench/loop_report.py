@@ -86,7 +86,7 @@ def plot(figures: dict[str, Any], path: Path) -> None:
 
     across = min(2, len(figures))
     down = -(-len(figures) // across)
-    size = (6 * across, 4.5 * down)
+    size = (7.5 * across, 4.2 * down)
     fig, axes = plt.subplots(down, across, figsize=size, sharey=True, squeeze=False, layout="constrained")
     for ax in axes.flat[len(figures) :]:
         ax.set_visible(False)
@@ -100,7 +100,7 @@ def plot(figures: dict[str, Any], path: Path) -> None:
         if at is not None:
             title = f"coordinate_reduction is quicker\nthan multipliers from N = {at:.2g} on"
             ax.axvline(at, color="0.6", linestyle=":", label=title)
-        ax.set(title=family, xlabel="N by N loops" if family == "lattice" else "loops N", ylabel="us per state")
+        ax.set(title=family, xlabel="N by N loops" if family == "lattice" else "loops N", ylabel="time per state (µs)")
         ax.grid(alpha=0.3)
-        ax.legend(fontsize=8)
+        ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     fig.savefig(path, dpi=120)

@@ -60,7 +60,7 @@ def row(
         "energy, J": drift,
         "of kinetic": drift / kinetic,
         "crank, first 0.2 s": off,
-        "us a step": seconds * 1e6,
+        "us per step": seconds * 1e6,
     }
 
 
@@ -235,10 +235,10 @@ def part(quick: bool) -> Part:
     if found("exudyn"):
         table += [in_exudyn(bc.load(MODEL), rule) for rule in (("GeneralizedAlpha",) if quick else RULES)]
     own = next(x for x in table if "coordinate_reduction" in x["engine"])
-    mine, rows = own["us a step"], []
+    mine, rows = own["us per step"], []
     for x in table:
         if not x["engine"].startswith("Bellcrank"):
-            theirs, off = x["us a step"], x["crank, first 0.2 s"]
+            theirs, off = x["us per step"], x["crank, first 0.2 s"]
             more = {"beside": {"energy error of the other, J": x["energy, J"]}, "within": GIVES_WAY}
             rows.append(Row("four-bar, a step of 1 ms", theirs / mine, mine, x["engine"], theirs, "us", off, **more))
     return Part("runs of a loop", rows, {"Ten seconds of the four-bar, steps of 1 ms": table})

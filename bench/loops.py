@@ -212,7 +212,7 @@ def part(quick: bool) -> Part:
                     error, within = max(errors[name], errors[peer]), SOFT.get(peer, 1e-6)
                     if not errors[name] <= 1e-6:
                         raise ValueError(f"{what}: ours is off by {errors[name]}")
-                    rows.append(Row(what, ratio, times[name], peer, times[peer], "us a state", error, asked, within=within))
+                    rows.append(Row(what, ratio, times[name], peer, times[peer], "us per state", error, asked, within=within))
     return Part("loops", rows, tables)
 
 

@@ -41,7 +41,7 @@ def ratios(results: dict[str, Any], names: list[str]) -> str:
     for part in results["parts"]:
         for row in part["rows"] if part["name"] in names else ():
             apart = "" if row["agreement"] is None else f"{row['agreement']:.0e}"
-            asked = "" if row["asked"] is None else f" ({shown(row['asked'])} asked)"
+            asked = "" if row["asked"] is None else f" (target: {shown(row['asked'])})"
             rows.append(
                 {"times as fast": f"**{shown(row['ratio'])}**{asked}", "what": row["what"], "beside": row["peer"]}
                 | {"Bellcrank": shown(row["ours"]), "the other": shown(row["theirs"])}
@@ -68,7 +68,10 @@ def forward(results: dict[str, Any]) -> str:
     part = next(x for x in results["parts"] if x["name"] == "trees")
     rows = part["tables"]["Forward dynamics, microseconds per state"]
     titles = {"one state": "Bellcrank, one state", "lanes": "Bellcrank, lanes", "Pinocchio": "Pinocchio", "MuJoCo": "MuJoCo"}
-    titles |= {"one state / best": "one state, times faster than the better peer", "lanes / best": "lanes, the same"}
+    titles |= {
+        "one state / best": "one state, times faster than the better peer",
+        "lanes / best": "lanes, times faster than the better peer",
+    }
     return table([{"": title, **{row["mechanism"]: row.get(key) for row in rows}} for key, title in titles.items()])
 
 

@@ -73,13 +73,13 @@ def part(quick: bool) -> Part:
         peak = 2 * lanes * CHAINS * REPEATS / best["peak"] / 1e9
         rate = operations * STATES / best["kernel"] / 1e9
         rows.append(
-            Row(f"roofline: chain {n}, lanes", rate / peak, rate, "measured peak", peak, "10^9 operations a second", error)
+            Row(f"roofline: chain {n}, lanes", rate / peak, rate, "measured peak", peak, "10^9 operations per second", error)
         )
         table.append(
             {
                 "mechanism": f"chain {n}",
                 "operations": operations,
-                "10^9 operations a second": rate,
+                "10^9 operations per second": rate,
                 "measured peak": peak,
                 "part": rate / peak,
             }

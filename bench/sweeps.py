@@ -194,7 +194,7 @@ def row(
         RUNS / cpu,
         peer,
         RUNS / their_cpu,
-        "runs a second and core",
+        "runs per second and core",
         agreement.get(peer),
         asked,
         {"wall ratio": their_wall / wall, "runs a second, all cores": RUNS / wall},

@@ -176,7 +176,7 @@ def part(quick: bool) -> Part:
         for ours in ("one state", "lanes"):
             for peer in errors:
                 what, asked = f"forward dynamics, {row['mechanism']}, {ours}", None
-                rows.append(Row(what, row[peer] / row[ours], row[ours], peer, row[peer], "us a state", errors[peer], asked))
+                rows.append(Row(what, row[peer] / row[ours], row[ours], peer, row[peer], "us per state", errors[peer], asked))
     calls, errors = python_calls(seconds)
     own = calls["Bellcrank"]
     for peer, other in calls.items():

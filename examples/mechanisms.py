@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import bellcrank as bc
+from bellcrank.results.plots import PALETTE, tidy
 
 OUT = Path(__file__).parents[1] / "docs" / "curves"
 Curve = tuple[np.ndarray, np.ndarray, str, str, str]  # x, y, labels of both, and the name of the curve
@@ -42,8 +43,8 @@ def engine(points: int) -> list[Curve]:
     turns = run.q.values[:, 0] / (2 * np.pi)
     speed, bearing = run.measures.sel(measure="speed").values, run.measures.sel(measure="main_bearing").values
     return [
-        (turns, speed, "turns of the crank", "speed (rpm)", "speed"),
-        (turns, 1e-3 * bearing, "turns of the crank", "load (kN)", "main bearing"),
+        (turns, speed, "turns of the crank", "speed (rpm)", "speed of the crankshaft"),
+        (turns, 1e-3 * bearing, "turns of the crank", "load (kN)", "load of the main bearing"),
     ]
 
 
@@ -55,7 +56,7 @@ def scissor_lift(points: int) -> list[Curve]:
     exact = 500 * G * (2.0 * np.cos(np.radians(25)) + foot) / height
     return [
         (height[1:-1], 1e-3 * force[1:-1], "height (m)", "force (kN)", "by virtual work"),
-        (height, 1e-3 * exact, "height (m)", "force (kN)", "W / tan of the arms' angle"),
+        (height, 1e-3 * exact, "height (m)", "force (kN)", "W / tan(angle of the arms)"),
     ]
 
 
@@ -65,8 +66,8 @@ def gearbox(points: int) -> list[Curve]:
     wheel = run.reactions.sel(joint="wheel_shaft").values
     time = run.time.values
     return [
-        (time, np.abs(teeth[:, 1]), "time (s)", "force (N)", "tangential force of the teeth"),
-        (time, np.linalg.norm(wheel[:, :3], axis=1), "time (s)", "force (N)", "load of the wheel's bearing"),
+        (time, np.abs(teeth[:, 1]), "time (s)", "force (N)", "tooth force"),
+        (time, np.linalg.norm(wheel[:, :3], axis=1), "time (s)", "force (N)", "bearing load"),
     ]
 
 
@@ -74,18 +75,18 @@ def slack_cable(points: int) -> list[Curve]:
     run = bc.simulate(bc.load("slack_cable"), 0.04 * points)
     place = run.positions.sel(body="ball").values
     return [
-        (run.time.values, np.linalg.norm(place, axis=1), "time (s)", "distance (m)", "of the ball from the hook"),
-        (run.time.values, run.measures.values[:, 0], "time (s)", "pull (N)", "of the cable"),
+        (run.time.values, np.linalg.norm(place, axis=1), "time (s)", "distance (m)", "distance of the ball from the hook"),
+        (run.time.values, run.measures.values[:, 0], "time (s)", "force (N)", "tension of the cable"),
     ]
 
 
 def bump(points: int) -> list[Curve]:
     run = bc.simulate(bc.load("bump"), 0.02 * points)
     load, height = (run.measures.sel(measure=name).values for name in ("wheel_load", "height"))
-    way = 8.0 * run.time.values
+    travelled = 8.0 * run.time.values
     return [
-        (way, 1e-3 * load, "way (m)", "load (kN)", "of the wheel"),
-        (way, 1e3 * (height - 0.9), "way (m)", "lift (mm)", "of the body"),
+        (travelled, 1e-3 * load, "distance travelled (m)", "load (kN)", "load of the wheel"),
+        (travelled, 1e3 * (height - 0.9), "distance travelled (m)", "height (mm)", "height of the body above its rest"),
     ]
 
 
@@ -94,7 +95,7 @@ def strandbeest(points: int) -> list[Curve]:
     x, y = (run.measures.sel(measure=f"left.step.{axis}").values for axis in "xy")
     return [
         (100 * x, 100 * y, "x (cm)", "y (cm)", "path of the left foot"),
-        (run.time.values, run.drives.values[:, 0], "time (s)", "torque (N m)", "of the crank"),
+        (run.time.values, run.drives.values[:, 0], "time (s)", "torque (N m)", "torque of the crank"),
     ]
 
 
@@ -102,9 +103,9 @@ def hydraulic_boom(points: int) -> list[Curve]:
     run = bc.simulate(bc.load("hydraulic_boom"), 0.1 * points)
     time, (pressure, integral) = run.time.values, run.states.values.T
     return [
-        (time, np.degrees(run.q.values[:, 0]), "time (s)", "angle (deg)", "of the boom"),
-        (time, 1e-6 * pressure, "time (s)", "pressure (MPa)", "of the oil"),
-        (time, integral, "time (s)", "integral (rad s)", "of the controller"),
+        (time, np.degrees(run.q.values[:, 0]), "time (s)", "angle (deg)", "angle of the boom"),
+        (time, 1e-6 * pressure, "time (s)", "pressure (MPa)", "pressure of the oil"),
+        (time, integral, "time (s)", "integral (rad s)", "integral of the controller's error"),
     ]
 
 
@@ -129,7 +130,7 @@ def stewart(points: int) -> list[Curve]:
     forces, place = run.measure(*[f"ram{k}.force" for k in range(6)]).values, 0.3 * run.time.values - 0.6
     settled = place > -0.55
     pairs = ((0, "front legs"), (2, "middle legs"), (3, "rear legs"))
-    return [(place[settled], -forces[settled, k], "place of the load (m)", "push (N)", name) for k, name in pairs]
+    return [(place[settled], -forces[settled, k], "position of the load (m)", "thrust (N)", name) for k, name in pairs]
 
 
 def along(moved: bc.Drive, *names: str) -> list[np.ndarray]:
@@ -154,14 +155,17 @@ PAGES: dict[str, tuple[Callable[[int], list[Curve]], int]] = {
 def draw(curves: list[Curve]) -> Figure:
     """Curves of one label share a panel."""
     panels = list(dict.fromkeys((x_label, y_label) for _, _, x_label, y_label, _ in curves))
-    figure, axes = plt.subplots(1, len(panels), figsize=(4.2 * len(panels), 3.0), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(1, len(panels), figsize=(4.2 * len(panels), 3.2), layout="constrained", squeeze=False)
     for panel, (x_label, y_label) in zip(axes[0], panels, strict=True):
-        for x, y, *labels in curves:
-            if labels[:2] == [x_label, y_label]:
-                panel.plot(x, y, label=labels[2])
+        here = [curve for curve in curves if curve[2:4] == (x_label, y_label)]
+        for k, (x, y, _, _, name) in enumerate(here):
+            panel.plot(x, y, color=PALETTE[k], ls="-" if k < 1 or len(here) > 2 else "--", label=name)
         panel.set(xlabel=x_label, ylabel=y_label)
-        panel.grid(alpha=0.3)
-        panel.legend(fontsize=8, frameon=False)
+        tidy(panel)
+        if len(here) == 1:
+            panel.set_title(here[0][4], fontsize=10)
+        else:
+            panel.legend(fontsize=8, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(here))
         if (x_label, y_label) == ("x (cm)", "y (cm)"):
             panel.set_aspect("equal")
     return figure
@@ -173,7 +177,7 @@ def write(folder: Path, short: bool = False) -> list[Path]:
     for name, (curves, points) in PAGES.items():
         figure = draw(curves(max(7, points // 10) if short else points))
         written.append(folder / f"{name}.png")
-        figure.savefig(written[-1], dpi=80)
+        figure.savefig(written[-1], dpi=110)
         plt.close(figure)
     return written
 

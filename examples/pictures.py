@@ -13,9 +13,10 @@ from io import BytesIO
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from PIL import Image
+from PIL import Image, ImageChops
 
 import bellcrank as bc
+from bellcrank.viewer.pictures.colors import INK
 
 DOCS = Path(__file__).parents[1] / "docs"
 SHOWN = ("four_bar", "excavator", "quarter_car")
@@ -26,7 +27,7 @@ MOVING: dict[str, tuple[float, list[str]]] = {  # seconds, and the points that l
     "stewart": (2.0, []),
     "excavator": (2.0, []),
 }
-COLUMNS, CELL = 4, (300, 250)  # of the sheet, and pixels of a picture in it
+COLUMNS, CELL = 4, (3.0, 2.6)  # of the sheet, and inches of a picture in it
 COLORS = 128
 
 
@@ -51,7 +52,7 @@ def shrink(film: Path, width: int = 420) -> Path:
         for k in range(getattr(read, "n_frames", 1)):
             read.seek(k)
             frame = read.convert("RGB").resize((width, round(read.height * width / read.width)), Image.Resampling.LANCZOS)
-            frames.append(frame.quantize(24, dither=Image.Dither.NONE))
+            frames.append(frame.quantize(64, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE))
     frames[0].save(film, save_all=True, append_images=frames[1:], duration=pause, loop=0, optimize=True)
     return film
 
@@ -62,22 +63,42 @@ def draw_shown(folder: Path) -> Iterator[Path]:
         yield write_small(image_of(bc.load(name).draw(), 100), folder / f"{name}.png")
 
 
+def without_margins(figure: Figure, dots_per_inch: int) -> Image.Image:
+    """The mechanism alone: without title, scale and the white around it."""
+    for extra in (*figure.axes[1:], *figure.texts):
+        extra.set_visible(False)
+    picture = image_of(figure, dots_per_inch)
+    around = ImageChops.difference(picture, Image.new("RGB", picture.size, "white")).getbbox()
+    return picture.crop(around)
+
+
+def sheet_of(pictures: dict[str, Image.Image]) -> Figure:
+    """All of some pictures, each as large as its cell allows, with its name above it."""
+    rows = -(-len(pictures) // COLUMNS)
+    figure = Figure(figsize=(COLUMNS * CELL[0], rows * CELL[1]))
+    grid = {"left": 0.02, "right": 0.98, "bottom": 0.01, "top": 0.98, "hspace": 0.22, "wspace": 0.12}
+    cells = figure.subplots(rows, COLUMNS, gridspec_kw=grid).ravel()
+    for cell in cells:
+        cell.axis("off")
+    for cell, (name, picture) in zip(cells, pictures.items(), strict=False):
+        cell.imshow(picture, interpolation="antialiased", interpolation_stage="rgba")
+        cell.set_anchor("C")
+        x, y = cell.get_position(original=True).x0, cell.get_position(original=True).y1
+        figure.text(x, y + 0.006, name, fontsize=11, weight="bold", color=INK)
+    return figure
+
+
 def draw_gallery(folder: Path) -> Iterator[Path]:
     """A small picture of every model, and all of them on one sheet."""
     (folder / "gallery").mkdir(exist_ok=True)
-    names = sorted(bc.gallery())
-    rows = -(-len(names) // COLUMNS)
-    sheet = Image.new("RGB", (COLUMNS * CELL[0], rows * CELL[1]), "white")
-    for k, name in enumerate(names):
-        picture = image_of(bc.load(name).draw(names=False), 100)
-        yield write_small(picture, folder / "gallery" / f"{name}.png")
-        picture.thumbnail((CELL[0] - 16, CELL[1] - 16), Image.Resampling.LANCZOS)
-        left, top = k % COLUMNS * CELL[0], k // COLUMNS * CELL[1]
-        sheet.paste(picture, (left + (CELL[0] - picture.width) // 2, top + (CELL[1] - picture.height) // 2))
-    few = sheet.quantize(
-        256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-    )  # by median cut some models lose theirs
-    few.save(folder / "gallery.png", optimize=True)
+    pictures = {}
+    for name in sorted(bc.gallery()):
+        model = bc.load(name)
+        drawn = model.draw(names=False)
+        yield write_small(image_of(drawn, 100), folder / "gallery" / f"{name}.png")
+        pictures[model.name] = without_margins(drawn, 60)
+    few = {"method": Image.Quantize.MAXCOVERAGE, "kmeans": 2, "dither": Image.Dither.NONE}  # which keep rare colours
+    image_of(sheet_of(pictures), 110).quantize(256, **few).save(folder / "gallery.png", optimize=True)
     yield folder / "gallery.png"
 
 

@@ -62,6 +62,12 @@ def robot(folder: Path) -> bc.Model:
     return bc.load(folder / "robot.urdf")
 
 
+def controller(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Torques that lead the joints of the robot along a smooth motion, as a position controller does."""
+    wanted = np.array([1.2 * np.sin(2 * t), 0.7 - 0.3 * np.cos(3 * t), 1.3 + 0.4 * np.sin(3 * t), t])
+    return 900.0 * (wanted - q) - 90.0 * v
+
+
 def main(folder: Path, names: list[str]) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=WEBGL)
@@ -73,8 +79,8 @@ def main(folder: Path, names: list[str]) -> None:
 def take(browser, name: str, file: Path) -> None:
     with TemporaryDirectory() as folder:
         if name == "robot":
-            start = {"upper_arm_joint": 0.5, "forearm_joint": 0.9}
-            show(browser, robot(Path(folder) / "robot"), name, file, q=start)
+            start = {"upper_arm_joint": 0.4, "forearm_joint": 1.3}
+            show(browser, robot(Path(folder) / "robot"), name, file, q=start, tau=controller)
         else:
             show(browser, bc.load(name), name, file)
 

@@ -125,11 +125,16 @@ def steps() -> Any:
 def draw(counted: dict[str, dict[str, Any]], pendulum: dict[str, Any], differences: Any, out: Path) -> list[Path]:
     from matplotlib.figure import Figure
 
+    from bellcrank.results.plots import PALETTE, tidy
+
     files = [out / f"anderson_hsu_figure_{k}.png" for k in range(2, 8)] + [out / "anderson_hsu_steps.png"]
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    for form in FORMS:
-        axes.loglog(counted["sizes"]["n"], counted[form]["operations"], "o-", label=form)
+    for form, color in zip(FORMS, PALETTE, strict=False):
+        axes.loglog(counted["sizes"]["n"], counted[form]["operations"], "o-", color=color, label=form)
+    axes.set_xticks(counted["sizes"]["n"], [str(n) for n in counted["sizes"]["n"]])
+    axes.minorticks_off()
+    tidy(axes)
     axes.set(xlabel="bodies n", ylabel="additions and multiplications", title="One evaluation with one sensitivity")
     axes.legend()
     figure.savefig(files[0])
@@ -138,18 +143,22 @@ def draw(counted: dict[str, dict[str, Any]], pendulum: dict[str, Any], differenc
     for k, (name, file) in enumerate(zip(NAMES, files[2:6], strict=True)):
         figure = Figure(figsize=(7, 3), layout="constrained")
         axes = figure.subplots()
+        axes.set_prop_cycle(color=PALETTE)
         axes.plot(exact.time, exact.d(KINETIC)[:, k], label="fully recursive, exact")
         axes.plot(exact.time[::4], pendulum["traditional"][::4, k], "x", ms=5, label="traditional form")
-        axes.plot(exact.time[2::4], pendulum["differences"][2::4, k], "o", mfc="none", ms=4, label="differences")
-        axes.set(xlabel="time (s)", ylabel=f"d(kinetic energy)/d {name.partition('.')[2]}")
-        axes.legend(fontsize="small")
+        axes.plot(exact.time[2::4], pendulum["differences"][2::4, k], "o", mfc="none", ms=4, label="finite differences")
+        symbol = name.partition(".")[2]
+        axes.set(xlabel="time (s)", ylabel=f"d(kinetic energy)/d({symbol}) ({'J/m' if symbol.startswith('L') else 'J/kg'})")
+        tidy(axes)
+        axes.legend(fontsize="small", frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
         figure.savefig(file)
     figure = Figure(figsize=(7, 3.5), layout="constrained")
     axes = figure.subplots()
     for way, style in (("forward", "o--"), ("central", "o-")):
         for name, errors in zip(differences.parameters, getattr(differences, way).T, strict=True):
             axes.loglog(differences.steps, errors, style, ms=3, label=f"{way}, {name.partition('.')[2]}")
-    axes.set(xlabel="step, part of the parameter", ylabel="error of d(acceleration)")
+    axes.set(xlabel="step, relative to the parameter", ylabel="relative error of the derivatives")
+    tidy(axes)
     axes.legend(fontsize="small")
     figure.savefig(files[6])
     return files

@@ -106,7 +106,8 @@ def draw(runs: dict[str, Any], drift: dict[str, Any], counts: dict[str, Any], fi
         left.plot(run.values("time"), start, label=name, **style)
         left.plot(run.values("time"), run.values("q")[:, 3], ls="--", **style)
     left.set(title="figure 7: q1 (rad) and q4 (m, dashed)", xlabel="t (s)")
-    left.legend(frameon=False, fontsize=7)
+    left.set_ylim(bottom=-2.3)  # room for the legend below the curves
+    left.legend(frameon=False, fontsize=7, loc="lower left")
     for h, style in ((0.005, "-"), (0.001, "--")):
         for (name, (t, error)), color in zip(drift[h].items(), ("#bbbbbb", "#4477aa", "#ee6677"), strict=True):
             wide = 4 if color == "#bbbbbb" else 1.5

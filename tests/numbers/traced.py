@@ -10,7 +10,7 @@ from bellcrank.kernels import jit
 from bellcrank.kernels.llvm.emitter import Emitter
 from bellcrank.kernels.llvm.flow import each
 from bellcrank.kernels.llvm.pool import Table
-from bellcrank.machine.kernel import aligned
+from bellcrank.machine.calls.memory import aligned
 from bellcrank.machine.module import PROFILE
 
 

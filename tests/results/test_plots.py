@@ -62,7 +62,7 @@ def test_many_coordinates_do_not_drown_the_figure(make_run):
     axes = panels(make_run(*["revolute"] * 100).plot())["angle (rad)"]
     assert len(axes.lines) == DRAWN
     assert len(legend(axes)) == NAMED
-    assert axes.get_legend().get_title().get_text() == "40 of 100: those that\nmove most; 8 named"
+    assert axes.get_legend().get_title().get_text() == "40 of 100: those that\nmove most; 12 named"
 
 
 def test_of_many_lines_those_that_move_most_are_drawn():

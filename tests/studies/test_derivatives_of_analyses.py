@@ -187,6 +187,77 @@ def test_reactions_that_are_shared_follow_the_design(options):
         np.testing.assert_allclose(found.d(output), other.d(output), rtol=1e-6)
 
 
+CONTROLLED = """
+format = 1
+name = "controlled block"
+gravity = [0, 0, 0]
+[parameters]
+target = 0.3
+ki = 60.0
+lag = 0.2
+[bodies.block]
+point_mass = { at = [0, 0, 0], mass = 2.0 }
+[joints.slide]
+type = "prismatic"
+parent = "ground"
+child = "block"
+point = [0, 0, 0]
+axis = "x"
+[states.sum]
+rate = "=target - slide"
+unit = "m s"
+[states.felt]
+rate = "=(slide.v + slide - felt)/lag"
+initial = "=target/3"
+[motors.controller]
+joint = "slide"
+effort = "=40*(target - slide) + ki*sum - 8*slide.v - 2*felt**3 - 5"
+"""
+TARGET, KI, LAG = 0.3, 60.0, 0.2
+
+
+def test_user_defined_states_rest_move_and_stay_with_the_design():
+    """At rest the block is at its target, and so is what the filter feels: sum = (5 + 2 target^3)/ki. Along x(t) = t from
+    felt = target/3 the filter's answer is felt = t + 1 - lag + (target/3 - 1 + lag) e^(-t/lag), and held it stays."""
+    model, names = bc.load(CONTROLLED), ["parameters.target", "parameters.ki", "parameters.lag"]
+    rest = bc.sensitivity(model, names, ["slide", "sum", "felt"], analysis="equilibrium")
+    np.testing.assert_allclose(rest.d("slide"), [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(rest.d("felt"), [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(rest.d("sum"), [6 * TARGET**2 / KI, -(5 + 2 * TARGET**3) / KI**2, 0], rtol=1e-10, atol=1e-12)
+    np.testing.assert_array_equal(rest.dv, [[0, 0, 0], rest.d("sum"), rest.d("felt")])
+    held = bc.sensitivity(model, names, ["felt"], analysis="drive", coordinate="slide", values=[0.0, 0.1])
+    np.testing.assert_allclose(held.d("felt"), [[1 / 3, 0, 0]] * 2, rtol=1e-12)
+    still = bc.sensitivity(model, names, ["felt"], analysis="drive", coordinate="slide", values=[0.1], states={"felt": 0.2})
+    assert not still.d("felt").any()
+    times = np.linspace(0, 0.5, 6)
+    moved = bc.sensitivity(
+        model, names, ["felt"], analysis="inverse_motion", motion={"slide": lambda t: (t, 1, 0)}, times=times
+    )
+    e, start = np.exp(-times / LAG), TARGET / 3 - 1 + LAG
+    along_lag = -1 + e + start * e * times / LAG**2
+    np.testing.assert_allclose(moved.d("felt"), np.stack([e / 3, 0 * e, along_lag], axis=1), rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"analysis": "modes", "outputs": ["real", "imag"]},
+        {
+            "analysis": "inverse_motion",
+            "outputs": ["slide.effort", "felt"],
+            "motion": {"slide": lambda t: (np.sin(t), np.cos(t), -np.sin(t))},
+            "times": [0, 0.1, 0.2],
+        },
+    ],
+)
+def test_user_defined_states_act_on_roots_and_efforts(options):
+    options = dict(options)
+    outputs, model = options.pop("outputs"), bc.load(CONTROLLED)
+    names = ["parameters.target", "parameters.ki", "parameters.lag"]
+    found = bc.sensitivity(model, names, outputs, **options)
+    compare(found, differences(model, names, outputs, h=1e-5, **options), 1e-7)
+
+
 def test_efforts_along_a_run_of_loops_are_refused():
     model = bc.load("four_bar")
     run = bc.simulate(model, 0.02, step=0.01)

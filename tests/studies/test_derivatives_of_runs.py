@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.errors import SimulationError, StateError
+from bellcrank.errors import BellcrankWarning, DynamicsError, SimulationError, StateError
 
 LENGTHS = ["parameters.crank_length", "parameters.coupler_length", "parameters.start"]
 OUTPUTS = ["energy.kinetic", "energy.kinetic@end", "energy.total@t=0.13", "max(energy.kinetic)", "integral(crank_pivot.v)"]
@@ -87,6 +87,10 @@ def test_results_are_labelled_saved_and_drawn(found, tmp_path):
     assert found.when("pass.time") == pytest.approx(found.value("pass.time"))
     with xr.open_dataset(found.save(tmp_path / "found.nc"), engine="h5netcdf") as saved:
         np.testing.assert_array_equal(saved["dv"], found.dv_values)
+    again = bc.load_sensitivity(tmp_path / "found.nc")
+    assert again.to_dataset().identical(found.to_dataset())
+    with pytest.raises(StateError, match="was not written by Run.save"):
+        bc.load_run(tmp_path / "found.nc")
     found.plot("energy.kinetic", "pass.time", path=tmp_path / "found.png")
     assert (tmp_path / "found.png").stat().st_size > 1000
     with pytest.raises(StateError, match="there is no output 'tip'"):
@@ -152,6 +156,16 @@ def test_rows_with_tangents_are_not_taken_for_a_singular_position():
         ({"outputs": ["energy.total@t=9"]}, "outside the run"),
         ({"outputs": ["3 + 4"]}, "names no measure"),
         ({"events": [bc.Event(lambda t, q, v: q[0], name="f")]}, "has no derivative"),
+        ({"outputs": None}, "outputs must be a list of names"),
+        ({"outputs": ["foo(q1)@end"]}, 'there is no function "foo"'),
+        ({"outputs": ["max(q1)@end"]}, "is of the whole run"),
+        ({"events": bc.Event("q1", 0.1)}, "events must be a list of Event"),
+        ({"events": [bc.Event("q1", 0.1, name="a"), bc.Event("q2", 0.1, name="a")]}, "several events are called 'a'"),
+        ({"tau": lambda t, q, v: q}, "tau of runs with derivatives are constant"),
+        ({"inputs": [1.0]}, "the model has no inputs"),
+        ({"analysis": ["run"]}, "there is no analysis"),
+        ({"progress": 3}, "progress must be a function"),
+        ({"formulation": None}, "there is no formulation 'None'"),
         ({"outputs": ["never.time"], "events": [bc.Event("q1", 50.0, name="never")]}, "does not happen"),
     ],
 )
@@ -159,6 +173,27 @@ def test_what_cannot_be_asked_is_refused(options, message):
     model = bc.load("double_pendulum_particles")
     with pytest.raises(StateError, match=message):
         bc.sensitivity(model, ["parameters.L1"], **({"outputs": [], "duration": 0.1} | options))
+
+
+ABOUT_ZERO = {"duration": 0.02, "step": 0.01, "method": "rk4"}
+
+
+def test_outputs_that_are_not_numbers_are_errors_and_what_is_zero_has_a_kink():
+    """The root mean square of a velocity c z, zero for gravity along x, grows with a change of gravity along z as its size does."""
+    m = bc.Mechanism("at rest", gravity=(0, 0, 0))
+    m.body("block", 1.0, (0, 0, 0), (1, 1, 1))
+    m.joint("slide", "prismatic", "ground", "block", (0, 0, 0), axis="z")
+    model = m.build()
+    for output, message in (("log(slide)@end", "is not a finite number"), ("sqrt(slide)@end", "no derivative by 'gravity.z'")):
+        with pytest.raises(DynamicsError, match=message):
+            bc.sensitivity(model, ["gravity.z"], [output], **ABOUT_ZERO)
+    with pytest.warns(BellcrankWarning, match=r"infinite slope.*not a number \(3 of 3\)"):
+        bc.sensitivity(model, ["gravity.z"], ["sqrt(slide)"], **ABOUT_ZERO)
+    with pytest.warns(BellcrankWarning, match="is zero, where it has a kink"):
+        found = bc.sensitivity(model, ["gravity.z", "block.mass"], ["rms(slide.v)"], **ABOUT_ZERO)
+    np.testing.assert_allclose(found.d("rms(slide.v)"), [0.02 / np.sqrt(3), 0.0], rtol=1e-12)
+    with pytest.raises(StateError, match="the adjoint has no derivative"):
+        bc.sensitivity(model, ["gravity.z"], ["rms(slide.v)"], mode="adjoint", **ABOUT_ZERO)
 
 
 @pytest.mark.parametrize(

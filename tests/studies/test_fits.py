@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import bellcrank as bc
 from bellcrank.cli import main
+from bellcrank.studies.fitting.curves import curves_of
+from bellcrank.studies.study.spec import Case
 from tests.studies.carts import cart
 
 COLUMNS = {"rail.q": "x"}
@@ -126,6 +130,17 @@ def test_the_command_fit_prints_intervals_and_writes_the_model(folder):
     assert bc.load(folder / "found" / "better.toml").parameters["parameters.m"] == pytest.approx(1.5, rel=1e-6)
     assert {file.name for file in (folder / "found").iterdir()} == {"better.toml", "study.png", "evaluations.jsonl"}
     assert called("fit", "study.toml", "data.csv", "--out", "found", "--keep").exit_code == 2
+    assert "It is a fit" in called("optimize", "study.toml", "--no-plot").output
+
+
+def test_a_file_given_by_name_is_in_the_working_folder_or_else_beside_the_study(folder, monkeypatch):
+    fit = bc.load_study("study.toml").fit
+    (folder / "here").mkdir()
+    monkeypatch.chdir(folder / "here")
+    (beside,) = curves_of((Case(),), fit, folder, "data.csv")
+    Path("data.csv").write_text("time,x\n0,0\n1,1\n2,4\n")
+    (here,) = curves_of((Case(),), fit, folder, "data.csv")
+    assert (len(beside.times), len(here.times)) == (11, 3)
 
 
 def test_the_command_optimize_goes_on_where_it_was(folder):

@@ -10,6 +10,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.studies.optimisation.evaluation import CaseOutputs, Infeasible
+from bellcrank.studies.optimisation.record import Record
+from bellcrank.studies.optimisation.sharing import serve, taken_line
 from tests.studies.carts import CART, cart
 
 MASS = {"parameters.m": (0.5, 4.0)}
@@ -136,6 +138,17 @@ def test_a_search_is_taken_up_from_its_record(tmp_path, monkeypatch):
         bc.optimize(cart(), "=(x - 2)**2", MASS, **given, resume=True)
 
 
+def test_a_process_tells_of_the_designs_that_the_record_has():
+    """Else the best of what several processes had found would be forgotten when their search is taken up again."""
+    whole = bc.optimize(cart(), "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"})
+    study, lines, record = whole.problem.study, [], Record(known={point.x.tobytes(): point for point in whole.history})
+    job = {"study": study, "search": study.search, "known": whole.history, "starts": [(1, whole.history[0].x)]}
+    serve({**job, "kind": type(whole.problem)}, lines.append)
+    (ended,) = [one for line in lines for one in taken_line(line, record)]
+    assert ended.success
+    assert record.points == whole.history
+
+
 def test_an_interrupted_search_gives_the_best_so_far():
     def interrupt(count, cost):
         if count == 3:
@@ -222,6 +235,12 @@ WRONG = {
         lambda: bc.optimize(cart(), "rail.q@end", MASS, subject_to={"a": {"of": "rail.q@end", "max": 1.0, "cases": ("b",)}}),
         'there is no case "b"',
     ),
+    "no number": (lambda: bc.optimize(cart(), "rail.q@end", {"parameters.m": ("a", 2)}), "min is 'a'. Give a number"),
+    "scale": (lambda: bc.optimize(cart(), "rail.q@end", {"parameters.m": {"scale": 0.0}}), "number that is more than zero"),
+    "limit": (lambda: bc.optimize(cart(), "rail.q@end", MASS, subject_to={"rail.q@end": (np.nan, 1)}), "min is nan"),
+    "weight": (lambda: optimum_in({"weight": -1.0}), "weight is -1.0. Give a number that is zero or more"),
+    "list of cases": (lambda: bc.optimize(cart(), "rail.q@end", MASS, cases=["a"]), "Give a mapping"),
+    "progress": (lambda: bc.optimize(cart(), "rail.q@end", MASS, progress=3), "progress is 3. Give a function"),
     "record": (lambda: bc.optimize(cart(), "rail.q@end", MASS, record="no/such/folder/x"), "cannot be written"),
 }
 

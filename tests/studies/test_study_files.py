@@ -125,6 +125,11 @@ def test_every_mistake_is_named_with_its_line(part):
     assert f"line {line}" in str(error.value)
 
 
+def test_a_model_in_the_place_of_a_study_is_named():
+    with pytest.raises(bc.StudyError, match="arm.toml is a model, and no study"):
+        read_study("format = 1\n[bodies.arm]\nmass = 1.0\n", "arm.toml")
+
+
 def test_all_mistakes_come_at_once():
     with pytest.raises(bc.StudyError) as error:
         read_study('format = 1\nmodel = "pendulum"\n[parameters]\n"a.b" = { min = 1 }\n[outputs]\nx = "no.such"\n[cost]\n')

@@ -152,6 +152,30 @@ def test_a_ring_surrounds_its_planets_and_a_wheel_of_two_meshes_is_drawn_once() 
     assert radii(ring.points, [0, 0]).mean() == pytest.approx(0.06, rel=0.01)  # 60 teeth of module 2 mm
 
 
+def test_the_teeth_of_a_train_of_gears_fit_into_each_other() -> None:
+    """Where two wheels touch, the radius of one is as much above its pitch circle as that of the other is below."""
+    m = bc.Mechanism("train", gravity=(0, 0, 0))
+    centers = {"a": (0.0, 0.0), "b": (0.035, 0.0), "c": (0.035, 0.033)}  # radii of 20, 15 and 18 mm, at a right angle
+    for name, (x, y) in centers.items():
+        m.body(name, mass=0.5, center=(x, y, 0), inertia=(1e-3, 1e-3, 1e-3))
+        m.joint(f"{name}_shaft", "revolute", "ground", name, point=(x, y, 0), axis="z")
+    m.gear("first", ["a", "b"], teeth=(20, 15))
+    m.gear("second", ["b", "c"], teeth=(15, 18))
+    scene = Scene(m.build())
+    outline = {"abc"[line.body]: world(scene, line)[:, :2] for line in lines_of(scene, 0.001)}
+    for one, other in ("ab", "bc"):
+        ends = np.array([centers[one], centers[other]])
+        toward = complex(*(ends[1] - ends[0]))
+        reach = [radius_toward(outline[one] - ends[0], toward), radius_toward(outline[other] - ends[1], -toward)]
+        assert sum(reach) == pytest.approx(abs(toward), rel=1e-3)
+
+
+def radius_toward(points: np.ndarray, direction: complex) -> float:
+    places = (points[:, 0] + 1j * points[:, 1]) / (direction / abs(direction))
+    order = np.argsort(np.angle(places))
+    return float(np.interp(0.0, np.angle(places)[order], abs(places)[order]))
+
+
 def test_bevel_gears_turn_about_their_own_axes_and_touch_at_their_point() -> None:
     m = bc.Mechanism("corner", gravity=(0, 0, 0))
     m.body("pinion", mass=0.5, center=(0.1, 0, 0), inertia=(1e-3, 1e-3, 1e-3))

@@ -14,10 +14,14 @@ import typer
 from .group import Commands
 from .reading import Command
 
-COMMANDS = (
-    "run", "check", "draw", "view", "assemble", "drive", "models", "schema", "equilibrium", "modes", "response", "sensitivity",
-    "optimize", "fit", "sweep", "ops", "convert", "compare", "methods", "info",
-)  # fmt: skip
+GROUPS = {
+    "Simulate and show": ("run", "check", "draw", "view", "models"),
+    "Analyse": ("assemble", "drive", "equilibrium", "modes", "response"),
+    "Design": ("sensitivity", "optimize", "fit", "sweep"),
+    "Compare": ("compare", "methods", "ops"),
+    "Files and installation": ("convert", "schema", "info"),
+}
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 main = typer.Typer(
     name="bellcrank",
@@ -40,11 +44,12 @@ def _print_version(wanted: bool) -> None:
 @main.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, metavar="", help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Dynamics of mechanisms: simulate model files and examine the results."""
 
 
-for _name in COMMANDS:
-    main.command(_name, cls=Command)(import_module(f"bellcrank.cli.{_name}").command)
+for _group, _names in GROUPS.items():
+    for _name in _names:
+        main.command(_name, cls=Command, rich_help_panel=_group)(import_module(f"bellcrank.cli.{_name}").command)

@@ -23,6 +23,9 @@ class Commands(TyperGroup):
                 parameter.metavar = _value_of(parameter)
         return command
 
+    def get_help_option(self, ctx: Any) -> Any:
+        return plain_help(super().get_help_option(ctx))
+
     def main(self, *arguments: Any, **options: Any) -> Any:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(errors="replace")
@@ -38,6 +41,13 @@ class Commands(TyperGroup):
             _discard_output()
             say("error", f"cannot write to {error.filename or 'stdout'}: {error.strerror or error}", "red")
             sys.exit(BAD_INPUT)
+
+
+def plain_help(option: Any) -> Any:
+    """--help takes no value, and its description names none."""
+    if option is not None:
+        option.metavar = ""
+    return option
 
 
 def _value_of(parameter: Any) -> str | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from .group import plain_help
 from .outcome import BAD_INPUT, print_json
 from .pairs import named_numbers, named_texts, numbers
 
@@ -38,6 +39,9 @@ class Command(TyperCommand):
                 raise
             print_json({"error": error.format_message()})
             raise typer.Exit(BAD_INPUT) from error
+
+    def get_help_option(self, ctx: Any) -> Any:
+        return plain_help(super().get_help_option(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         from ..io.options import CHOICES

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..figures import NotebookFigure
-from ..results.plots import LEGEND, PALETTE, save_figure
+from ..results.plots import LEGEND, PALETTE, save_figure, tidy
 from .trends import envelope
 
 if TYPE_CHECKING:
@@ -45,6 +45,5 @@ def _panel(found: MethodComparison, what: str, axes: Axes) -> None:
         axes.semilogy(t, np.maximum(error, LEAST), color=PALETTE[k % len(PALETTE)], lw=1.3, label=name)
     axes.set_title(TITLES[what], loc="left", weight="bold")
     axes.set_ylabel(UNITS[what])
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="0.9", lw=0.6)
+    tidy(axes)
     axes.margins(x=0.01)

@@ -7,7 +7,7 @@ those of dual numbers. What a parameter can change never folds into machine code
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -30,8 +30,10 @@ from .assembling import NearStarts
 from .lane_starts import LaneStarts
 from .moving import moved_plan
 from .plan_arrays import PlanArrays
+from .recorded_map import RecordedMap
 
 if TYPE_CHECKING:
+    from ..dynamics.dynamics import Dynamics
     from ..plan import Plan
 
 Array = NDArray[np.float64]
@@ -52,12 +54,14 @@ class Design:
 
     def __init__(self, model: Model, names: Sequence[str]):
         require_model(model, "Design")
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            paths = repr(names) if names else "names"
-            raise ModelError(f"{names!r} is not a list of parameters. Give their paths: [{paths}]")
+        listing = isinstance(names, Iterable) and not isinstance(names, str | Mapping)
+        if not listing or not all(isinstance(name, str) for name in names):
+            example = repr(names) if isinstance(names, str) and names else '"arm.mass", "spring.stiffness"'
+            raise ModelError(f"{names!r} is not a list of parameters. Give their paths: [{example}]")
+        names = list(names)
         if model.written is None:
             raise ModelError(f'"{model.name}" was made from arrays and has no parameters. Build it by a Mechanism, or a file.')
-        twice = sorted({name for name in names if list(names).count(name) > 1})
+        twice = sorted({name for name in names if names.count(name) > 1})
         if twice or not names:
             raise ModelError(f"the design names {listed(twice)} twice." if twice else "the design names no parameter.")
         self.base, self.names, self._written = model, tuple(names), model.written
@@ -69,14 +73,16 @@ class Design:
         self._plans: dict[int, tuple[Plan, PlanArrays]] = {}
         self.origin: Design | None = None  # of one that was moved: that which it came from
         self.planned: dict[Any, Any] = {}  # plans for it, by what they were made for
+        self._compiled: dict[str, Dynamics] = {}
 
     def __repr__(self) -> str:
         return f"Design({self.base.name!r}, {list(self.names)!r})"
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: without what is found again when it is asked for."""
-        found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks")
-        return {name: value for name, value in vars(self).items() if name not in found} | {"_plans": {}, "planned": {}}
+        found = ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks", "_simulated")
+        kept: dict[str, dict[Any, Any]] = {"_plans": {}, "planned": {}, "_compiled": {}}
+        return {name: value for name, value in vars(self).items() if name not in found} | kept
 
     # --- what follows from p
 
@@ -138,7 +144,10 @@ class Design:
 
     def tangents(self, p: ArrayLike | Mapping[str, float], plan: Plan | None = None) -> dict[str, Array]:
         """Derivatives of these arrays by each parameter, which is the last axis: exact, by dual numbers."""
-        return self._of(plan).tangents(self.values(p))
+        values = self.values(p)
+        if not np.isfinite(values).all():
+            raise StateError("p is not finite: there are no derivatives at such a design")
+        return self._of(plan).tangents(values)
 
     def model(self, p: ArrayLike | Mapping[str, float]) -> Model:
         """The model with these parameters; raises ModelError with what is wrong with it."""
@@ -161,7 +170,7 @@ class Design:
         moved: Design = object.__new__(type(self))
         found = ("usual_plan", "lane_starts", "near_starts", "remarks")
         vars(moved).update({name: value for name, value in vars(origin).items() if name not in found})
-        moved.base, moved.start, moved.origin = origin.model(values), values, origin
+        moved.base, moved.start, moved.origin, moved._compiled = origin.model(values), values, origin, {}
         if moved.base.closures and not origin.base.kinematic:
             origin.start_near(moved.base, values)
         return moved
@@ -177,6 +186,16 @@ class Design:
             known = replace(self.base.assembled_start, model=model, q=found[0], v=found[1], notes=())
             moved, changed = found[0] - model.given_q, found[1] - model.given_v
             object.__setattr__(model, "assembled_start", replace(known, moved=moved, changed=changed))
+
+    def dynamics(self, formulation: str = "auto", rank_tolerance: float | None = None) -> Dynamics:
+        """The model at the initial values, compiled for this design and for few states; made once."""
+        from ..dynamics.dynamics import Dynamics
+
+        key = repr((formulation, rank_tolerance))
+        if key not in self._compiled:
+            options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": self, "optimisation": 0}
+            self._compiled[key] = Dynamics(self.base, formulation, **options)
+        return self._compiled[key]
 
     def moved_plan(self, plan: Plan) -> Plan:
         """A plan of the design that this one came from, with the values of this one."""
@@ -223,9 +242,10 @@ class Design:
         """The same parameters, of a model that differs in what no parameter changes the structure of; ``recorded``: the same
         over variables of this design."""
         other = copy(self)
-        for name in ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks"):
+        for name in ("usual_plan", "lane_starts", "_remaking", "near_starts", "remarks", "_simulated"):
             vars(other).pop(name, None)
-        other.base, other.recording, other._plans, other.origin = base, replace(self.recording, model=recorded), {}, None
+        other.base, other.recording, other.origin = base, replace(self.recording, model=recorded), None
+        other._plans, other.planned, other._compiled = {}, {}, {}
         return other
 
     def plan_arrays(self, plan: Plan) -> PlanArrays:
@@ -234,10 +254,9 @@ class Design:
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        tape = self.recording.tape
-        outputs = [x for name, x in self._remaking.variables if name not in UNSIMULATED]
-        idle = [name for name, used in zip(self.names, tape.depends_on(outputs), strict=True) if not used]
-        sharp = [self.names[k] for k in tape.kinks(outputs, self.start.tolist())]
+        outputs, idle, compared = (self.origin or self)._simulated
+        looked_at = self.origin is None or equal_about(compared, self.start)
+        sharp = [self.names[k] for k in self.recording.tape.kinks(outputs, self.start.tolist())] if looked_at else []
         found = [f'"{name}" changes nothing that is simulated: every derivative by it is zero.' for name in idle]
         if sharp:
             found.append(
@@ -245,6 +264,14 @@ class Design:
                 "has a kink or a jump there, and its derivative is that of one side."
             )
         return tuple(found)
+
+    @cached_property
+    def _simulated(self) -> tuple[list[Any], list[str], RecordedMap]:
+        """Numbers that matter to a run, parameters that change none of them, and pairs of numbers that they compare."""
+        tape = self.recording.tape
+        outputs = [x for name, x in self._remaking.variables if name not in UNSIMULATED]
+        idle = [name for name, used in zip(self.names, tape.depends_on(outputs), strict=True) if not used]
+        return outputs, idle, RecordedMap(tape, [x for pair in tape.compared(outputs) for x in pair])
 
     # --- inside
 
@@ -317,5 +344,13 @@ class Design:
         return planned(self.base, design=self).plan
 
 
+def equal_about(pairs: RecordedMap, p: Array) -> bool:
+    """Whether a design may have made the two numbers of one of the pairs equal, but for rounding."""
+    found, finite = pairs.values(p)
+    a, b = found[::2], found[1::2]
+    return not finite or bool((np.abs(a - b) <= ROUNDING * (np.abs(a) + np.abs(b))).any())
+
+
+ROUNDING = 1e-9
 DOUBLE = np.dtype(np.float64)
 UNSIMULATED = ("duration", "step", "limits", "name")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..machine.tangents.data import design_data
 from ..model import Model
 from ..plan import Plan
+from ..plan.nodes.tables import Nodes
 
 Array = NDArray[np.float64]
 
@@ -39,17 +40,17 @@ def moved_plan(plan: Plan, model: Model, arrays: Mapping[str, Array]) -> Plan:
     )
     frames = replace(plan.frames, rotation=of("rotation", plan.frames.rotation))
     data, gravity = of("data", plan.data), of("gravity", plan.gravity)
-    moved = replace(plan, model=model, frames=frames, data=data, gravity=gravity, loads=loads)
-    return _with_nodes(moved, design_data(plan, arrays))
+    nodes = _of_nodes(plan, design_data(plan, arrays))
+    return plan.with_numbers(model=model, frames=frames, data=data, gravity=gravity, loads=loads, nodes=nodes)
 
 
-def _with_nodes(plan: Plan, rows: Mapping[str, Array]) -> Plan:
+def _of_nodes(plan: Plan, rows: Mapping[str, Array]) -> Nodes | None:
     """What nodes read of bodies and closures follows from them."""
     if plan.nodes is None:
-        return plan
+        return None
     nodes = plan.nodes
     bodies, closures = (
         rows[name][0].reshape(own.shape) if name in rows else own
         for name, own in (("node_body_data", nodes.shared_bodies), ("node_closure_data", nodes.shared_closures))
     )
-    return replace(plan, nodes=replace(nodes, shared_bodies=bodies, shared_closures=closures))
+    return replace(nodes, shared_bodies=bodies, shared_closures=closures)

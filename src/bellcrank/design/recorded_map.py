@@ -152,6 +152,9 @@ class MapKernel(Kernel):
     def bound(self) -> tuple[dict[str, Any], dict[str, int]]:
         return {}, {"n": 0, "nv": 0}
 
+    def numbers(self) -> dict[str, Numbers]:
+        return {}
+
 
 def _recorded(recorded: RecordedMap, program: Program, lanes: int) -> Emitter:
     e = Emitter(lanes)

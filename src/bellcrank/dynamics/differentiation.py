@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..formulations import Program
 from ..formulations.program import tangent_of
 from ..machine.arrays import for_plan
+from ..machine.kernel import made_once
 from ..machine.tangents.data import chunk_of, from_chunks, in_chunks
 from ..machine.tangents.sweep import TangentKernel
 from .evaluation import Array, Evaluation, OrZero
@@ -82,5 +83,5 @@ def tangent_kernel(
     if key not in dyn.tangent_kernels:
         level = min(program.optimisation, dyn.optimisation)
         whole = for_plan(replace(program, optimisation=level), dyn.plan).differentiated(along, tangents, of_design=of_design)
-        dyn.tangent_kernels[key] = TangentKernel(dyn.plan, whole)
+        dyn.tangent_kernels[key] = made_once(dyn.plan, ("sweep", *key), lambda: TangentKernel(dyn.plan, whole))
     return dyn.tangent_kernels[key]

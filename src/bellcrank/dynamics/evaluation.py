@@ -14,7 +14,7 @@ from ..errors import DynamicsError, StateError
 from ..formulations import QUANTITIES, Program
 from ..kernels.processor import lane_count
 from ..machine.adjoint.kernel import AdjointKernel
-from ..machine.kernel import Kernel
+from ..machine.kernel import Kernel, made_once
 from ..machine.tangents.lane_data import LaneDesigns
 from ..machine.tangents.sweep import TangentKernel
 from .diagnosis import why_not_finite
@@ -71,10 +71,16 @@ class Evaluation:
         key = (program.name, lanes, program.optimisation, self.designs is not None)
         if key not in self.kernels:
             try:
-                self.kernels[key] = Kernel(replace(self.plan, lane_designs=key[3]), program, lanes)
+                self.kernels[key] = self._kernel(program, lanes)
             except ZeroDivisionError:  # a pivot that folds to zero, whatever the state
                 raise DynamicsError(why_not_finite(self.plan, {"q": self.model.neutral_q})) from None
         return self.kernels[key]
+
+    def _kernel(self, program: Program, lanes: int) -> Kernel:
+        if self.designs is not None:
+            return Kernel(replace(self.plan, lane_designs=True), program, lanes)
+        name = ("kernel", program.name, lanes, program.optimisation)
+        return made_once(self.plan, name, lambda: Kernel(self.plan, program, lanes))
 
     def in_lanes(self) -> Self:
         """The same with all batches in lanes, so that what one state gives does not depend on how many there are."""
@@ -126,18 +132,20 @@ class Evaluation:
 
     def checked(self, given: dict[str, Any]) -> tuple[dict[str, Array], bool]:
         """Arguments as rows, one for each state; and whether a batch was given, rather than one state."""
+        if given.get("q", ()) is None:
+            raise StateError("q is None: give the coordinates of a state")
         arrays = {name: self.array(name, x) for name, x in given.items() if x is not None}
-        lengths = {x.shape[0] for x in arrays.values() if x.ndim == 2}
+        lengths = {len(x) for x in arrays.values() if x.ndim == 2}
         if len(lengths) > 1:
             raise StateError(f"the batches differ in length: {', '.join(f'{n} {x.shape}' for n, x in arrays.items())}")
         states = next(iter(lengths), 1)
-        rows = {name: np.ascontiguousarray(np.broadcast_to(x, (states, x.shape[-1]))) for name, x in arrays.items()}
+        rows = {name: _repeated(name, x if x.ndim == 2 else x[None], states, x.shape[-1]) for name, x in arrays.items()}
         zeros = {name: np.zeros((states, len(self._names(name)))) for name, x in given.items() if x is None}
         return rows | zeros, bool(lengths)
 
     def time_rows(self, t: ArrayLike, states: int) -> Array:
         """The time of each state; (states, 1)."""
-        x = np.asarray(t, dtype=np.float64)
+        x = as_numbers("t", t)
         return _repeated("t", x[:, None] if x.ndim == 1 else x, states, 1)
 
     def input_rows(self, inputs: OrZero, states: int) -> Array:
@@ -146,10 +154,11 @@ class Evaluation:
         Anchors are taken where they come with the inputs; else there are none.
         """
         names = self.model.inputs
-        x = np.zeros(len(names)) if inputs is None else np.asarray(inputs, dtype=np.float64)
+        x = np.zeros(len(names)) if inputs is None else as_numbers("inputs", inputs)
         if self.model.stictions and x.ndim and x.shape[-1] == self.model.input_width:
             return _repeated("inputs", x, states, self.model.input_width)
-        return self.with_anchors(_repeated("inputs", x, states, len(names), f": {', '.join(names)}"))
+        listed = f": {', '.join(names)}" if names else ", for the model has no inputs"
+        return self.with_anchors(_repeated("inputs", x, states, len(names), listed))
 
     def with_anchors(self, inputs: Array) -> Array:
         """Rows of inputs made as wide as the machine code takes them."""
@@ -160,12 +169,7 @@ class Evaluation:
 
     def array(self, name: str, given: ArrayLike) -> Array:
         """The argument as float64 of the right shape, or an error in the user's names."""
-        try:
-            if np.iscomplexobj(given):  # numpy would drop the imaginary parts
-                raise TypeError("they are complex")
-            x = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError) as problem:
-            raise StateError(f"{name} must be numbers: {problem}") from None
+        x = as_numbers(name, given)
         names = self._names(name)
         if x.ndim not in (1, 2) or x.shape[-1] != len(names):
             listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
@@ -199,8 +203,23 @@ class Evaluation:
         return DynamicsError(why_not_finite(self.plan, {name: x[0] for name, x in arrays.items()}))
 
 
-def _repeated(name: str, x: Array, states: int, size: int, listed: str = "") -> Array:
+def as_numbers(name: str, given: ArrayLike) -> Array:
     try:
+        if np.iscomplexobj(given):  # numpy would drop the imaginary parts
+            raise TypeError("they are complex")
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise StateError(f"{name} must be numbers: {problem}") from None
+
+
+def _repeated(name: str, x: Array, states: int, size: int, listed: str = "") -> Array:
+    if x.shape == (states, size):
+        return np.ascontiguousarray(x)
+    if not x.ndim:
+        return np.full((states, size), x)
+    try:
+        if x.ndim and x.shape[-1] != size:  # which numpy would repeat
+            raise ValueError
         return np.ascontiguousarray(np.broadcast_to(x, (states, size)))
     except ValueError:
         raise StateError(f"{name} has shape {x.shape}; {states} states need ({states}, {size}) or ({size},){listed}") from None

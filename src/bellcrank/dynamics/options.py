@@ -58,6 +58,7 @@ def stabilisation(baumgarte: tuple[float, float] | None) -> tuple[float, float]:
 
 def choose(formulation: str, reference: str | None, *, closed: bool) -> tuple[str, Program]:
     """The program of a formulation by name and option, and the name of what was chosen."""
+    formulation = str(formulation)
     known = CLOSED if closed else FORMULATIONS | CLOSED
     families = ["auto", *dict.fromkeys(key.partition(":")[0] for key in (*known, *CANONICAL))]
     with_reference = {"reference_point": "origin", "multipliers": "joint", "canonical_momenta": "joint"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,33 +69,43 @@ def planned(
         rank_tolerance = max(RANK_TOLERANCE, 0.0 if model.source is None else model.source.misalignment)
     if not isinstance(rank_tolerance, float | int) or not 0 < rank_tolerance < 1:
         raise StateError(f"rank_tolerance is {rank_tolerance!r}: give a number between 0 and 1")
-    name, program = choose(formulation, reference, closed=bool(model.closures))
-    in_python = checked_variant(name, variant, dependents, fictitious)
     if design is not None and design.base is not model:
         raise StateError("the design is of another model: give compile the model that the design was made of, design.base")
-    if design is not None and design.origin is not None:
-        return _moved(design, (formulation, reference, rank_tolerance, baumgarte, variant, tuple(dependents or ())))
-    over_numbers = None if design is None else design.recording.model
-    plan = make_plan(model, tolerance=rank_tolerance, baumgarte=stabilisation(baumgarte), over_numbers=over_numbers)
-    first = Planned(plan, name, program, in_python, design)
-    if not program.nodes:
-        return first
-    found = replace(first, plan=replace(first.plan, nodes=plan_generic_nodes(first.plan, Evaluation(first))))
-    if formulation == "auto" and _multipliers_are_much_faster(found.plan):
-        return replace(found.by_multipliers(), variant=in_python)
-    return found
+    name, program = choose(formulation, reference, closed=bool(model.closures))
+    in_python = checked_variant(name, variant, dependents, fictitious)
+    asked = _Asked(formulation, name, program, in_python, rank_tolerance, stabilisation(baumgarte))
+    return asked.plan(model, None) if design is None else _of_design(design, asked)
 
 
-def _moved(design: Design, options: tuple[Any, ...]) -> Planned:
-    """For a design that was moved: the plan of the one that it came from, with other numbers."""
-    origin = design.origin
-    assert origin is not None
-    if options not in origin.planned:
-        formulation, reference, rank_tolerance, baumgarte, variant, dependents = options
-        given = {"reference": reference, "rank_tolerance": rank_tolerance, "baumgarte": baumgarte, "variant": variant}
-        origin.planned[options] = planned(origin.base, formulation, dependents=dependents or None, design=origin, **given)
-    found: Planned = origin.planned[options]
-    return replace(found, plan=design.moved_plan(found.plan), design=design)
+class _Asked(NamedTuple):
+    """The options of compile(), checked."""
+
+    formulation: str
+    name: str
+    program: Program
+    variant: Variant | None
+    tolerance: float
+    baumgarte: tuple[float, float]
+
+    def plan(self, model: Model, design: Design | None) -> Planned:
+        over_numbers = None if design is None else design.recording.model
+        plan = make_plan(model, tolerance=self.tolerance, baumgarte=self.baumgarte, over_numbers=over_numbers)
+        first = Planned(plan, self.name, self.program, self.variant, design)
+        if not self.program.nodes:
+            return first
+        found = replace(first, plan=replace(first.plan, nodes=plan_generic_nodes(first.plan, Evaluation(first))))
+        if self.formulation == "auto" and _multipliers_are_much_faster(found.plan):
+            return replace(found.by_multipliers(), variant=self.variant)
+        return found
+
+
+def _of_design(design: Design, asked: _Asked) -> Planned:
+    """A design keeps its plans; those of one that was moved are the plans of where it came from, with other numbers."""
+    origin, key = design.origin or design, (*asked[:2], *asked[3:])  # the program follows from the name
+    if key not in origin.planned:
+        origin.planned[key] = asked.plan(origin.base, origin)
+    found: Planned = origin.planned[key]
+    return found if design is origin else replace(found, plan=design.moved_plan(found.plan), design=design)
 
 
 def _multipliers_are_much_faster(plan: Plan) -> bool:

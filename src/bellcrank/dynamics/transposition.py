@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..formulations import Program
 from ..machine.adjoint.kernel import AdjointKernel
 from ..machine.arrays import for_plan
+from ..machine.kernel import made_once
 from .evaluation import Array, Evaluation, OrZero
 
 
@@ -50,5 +51,5 @@ def adjoint_kernel(dyn: Evaluation, program: Program, along: tuple[str, ...]) ->
     whole = for_plan(program, dyn.plan)
     key = (whole.name, along, whole.optimisation)
     if key not in dyn.adjoint_kernels:
-        dyn.adjoint_kernels[key] = AdjointKernel(dyn.plan, whole, along)
+        dyn.adjoint_kernels[key] = made_once(dyn.plan, ("adjoint", *key), lambda: AdjointKernel(dyn.plan, whole, along))
     return dyn.adjoint_kernels[key]

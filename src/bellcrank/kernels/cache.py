@@ -71,7 +71,11 @@ def sources() -> str:
 
 
 def key(*parts: Any) -> str:
-    return hashlib.sha256("\n".join([sources(), *map(str, parts)]).encode()).hexdigest()
+    return digest("\n".join([sources(), *map(str, parts)]))
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def fetch(name: str) -> tuple[dict[str, Any], bytes] | None:

@@ -65,6 +65,9 @@ def in_pieces(task: Callable[[Iterable[tuple[int, int]]], None], count: int, tas
     Between two of them an interrupt gets through. Then the others are told to stop, and waited for: they write into memory
     that is the caller's.
     """
+    if tasks == 1:
+        task((at, min(at + piece, count)) for at in range(0, count, piece))
+        return
     stop = threading.Event()
 
     def pieces(first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -73,9 +76,6 @@ def in_pieces(task: Callable[[Iterable[tuple[int, int]]], None], count: int, tas
                 return
             yield at, min(at + piece, last)
 
-    if tasks == 1:
-        task(pieces(0, count))
-        return
     cuts, jobs = [count * k // tasks for k in range(tasks + 1)], list[Future[None]]()
     try:
         for first, last in pairwise(cuts):

@@ -155,8 +155,17 @@ def own_data(plan: Plan) -> tuple[str, ...]:
     return *(name for name in VARIABLE if plan.varies(name)), *(name for name, of in OF_NODES.items() if plan.varies(of))
 
 
+COUNTS = "counts"
+
+
 def plan_counts(plan: Plan) -> dict[str, int]:
     """How many there are of everything, as the declarations name it; not what only a kernel decides."""
+    if COUNTS not in plan.made:
+        plan.made[COUNTS] = _counted(plan)
+    return dict(plan.made[COUNTS])
+
+
+def _counted(plan: Plan) -> dict[str, int]:
     loads, nodes, model = plan.loads, plan.nodes, plan.model
     counts = {"bodies": plan.n, "nv": model.nv, "nq": model.nq, "messages": plan.messages, "held": len(loads.held)}
     counts |= {"motions": loads.motions, "motion_row": motion_row(loads.motion_signatures), "elements": loads.elements}

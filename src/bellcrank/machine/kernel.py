@@ -7,9 +7,10 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,13 @@ from numpy.typing import NDArray
 from ..formulations import Program
 from ..kernels import cache as object_cache
 from ..kernels import jit
-from ..kernels.arrays import Array
-from ..kernels.llvm.matrices.routine import CHUNK
 from ..kernels.stopwatch import compiling
 from ..kernels.threads import in_pieces, thread_count
 from ..plan import Plan
-from ..plan.nodes.tables import NODE_TABLE
-from .arrays import ARRAYS, for_plan, own_data, plan_counts, width
+from .arrays import for_plan, width
 from .calls.bound import bound_words, result
-from .module import Facts, Module, structure_key, write_module
-from .nodes.walk import block_width
+from .calls.memory import aligned, bound_arrays, varied_numbers
+from .module import Facts, Module, structure_name, write_module
 from .tangents.lane_data import LaneDesigns, Places, lane_places
 
 Numbers = NDArray[np.float64]
@@ -82,16 +80,51 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
     return Code(jit.load_object(code), Facts(**said["facts"]), said["arguments"])
 
 
+def structure(plan: Plan, program: Program) -> Plan:
+    """The plan as a program sees it: one code for programs that go by bodies, however blocks of loops are planned."""
+    if program.nodes or plan.nodes is None:
+        return plan
+    if WITHOUT_NODES not in plan.made:
+        plan.made[WITHOUT_NODES] = replace(plan, nodes=None)
+    found: Plan = plan.made[WITHOUT_NODES]
+    return found
+
+
+WITHOUT_NODES = "without nodes"
+
+
+class OnNumbers(Protocol):
+    """Machine code with what surrounds it; a copy works on another plan that differs in its numbers only."""
+
+    plan: Plan
+
+
+Made = TypeVar("Made", bound=OnNumbers)
+
+
+def made_once(plan: Plan, name: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+    """What was made for a plan, or for one that differs in its numbers only."""
+    first: Made | None = plan.made.get(name)
+    if first is None:
+        first = plan.made[name] = make()
+    if first.plan is plan:
+        return first
+    other = copy(first)
+    other.plan = plan
+    return other
+
+
 class Kernel:
     """A program on one model, for one number of lanes."""
 
     design_places: Places | None = None
+    plan: Plan
 
     def __init__(self, plan: Plan, program: Program, lanes: int):
         program = for_plan(program, plan)
-        plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)  # one code, however they are planned
         self.plan, self.program, self.lanes = plan, program, lanes
-        key = (program.name, lanes, *structure_key(plan))
+        self.structure = plan = structure(plan, program)
+        key = (program.name, lanes, structure_name(plan))
         self.code = obtain(key, lambda: write_module(plan, program, lanes), program.optimisation)
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
         if plan.lane_designs:
@@ -134,13 +167,20 @@ class Kernel:
 
     def _take(self) -> Frame:
         try:
-            return self._free.pop()
+            frame = self._free.pop()
         except IndexError:
             return Frame(self)
+        frame.bind(self)
+        return frame
 
     def bound(self) -> tuple[dict[str, Any], dict[str, int]]:
         """Arrays for one thread, and sizes."""
-        return bound_arrays(self.plan, self.code, self.lanes), {"n": self.plan.n, "nv": self.plan.model.nv}
+        plan = self.structure
+        return bound_arrays(plan, self.code, self.lanes), {"n": plan.n, "nv": plan.model.nv}
+
+    def numbers(self) -> dict[str, Numbers]:
+        """Those of the arrays of ``bound`` that are not the same for plans that share this code."""
+        return varied_numbers(self.plan, self.code)
 
     def single(self, frame: Frame | None = None) -> Callable[..., bool] | None:
         """f(inputs..., out) -> True, or False if an argument or the result is not as it should be; None if not possible.
@@ -172,6 +212,8 @@ class Frame:
     def __init__(self, kernel: Kernel):
         lanes, code = kernel.lanes, kernel.code
         self.arrays, sizes = kernel.bound()
+        self.kernel = kernel
+        self.arrays |= kernel.numbers()
         numbers = sizes | {"batch": 1, "array_type": id(np.ndarray)}
         numbers |= {"float64": id(np.dtype(np.float64)), "true": id(True), "false": id(False)}
         for name, size in kernel.widths.items():
@@ -188,6 +230,14 @@ class Frame:
 
     def set(self, word: str, value: int) -> None:
         self.words[self.place[word]] = value
+
+    def bind(self, kernel: Kernel) -> None:
+        """To a kernel of the same code, on other numbers."""
+        if kernel is not self.kernel:
+            self.kernel, numbers = kernel, kernel.numbers()
+            self.arrays |= numbers
+            for name, array in numbers.items():
+                self.set(name, array.__array_interface__["data"][0])
 
     def held_words(self) -> NDArray[np.int64]:
         """The words as an array that keeps alive what they point to, for as long as a function has it."""
@@ -208,63 +258,6 @@ def _pairs(places: Places, arrays: Mapping[str, Any], lanes: int) -> NDArray[np.
 
 class _HeldWords(np.ndarray[Any, np.dtype[np.int64]]):
     arrays: dict[str, Any]
-
-
-def bound_arrays(plan: Plan, code: Code, lanes: int) -> dict[str, Any]:
-    """Tables and data of the plan and buffers for one thread, of the arrays that the kernels take."""
-    counts, facts = plan_counts(plan), code.facts
-    node_table, node_work = _with_memory(plan, facts)
-    counts |= {"work_row": facts.work_row, "message_row": facts.message_row, "node_work": node_work + CHUNK}
-    counts |= {"left_row": counts["nv"] if facts.dense else block_width(plan), "lower_rows": facts.dense * counts["rows"]}
-    counts |= {"scratch": facts.scratch + CHUNK, "forms": counts["forms"] + CHUNK, "node_messages": facts.sent * plan.n}
-
-    own = own_data(plan)
-
-    def bound(array: Array) -> NDArray[Any]:
-        if array.fill is not None:
-            given = node_table if array.name == "node_table" else array.fill(plan)
-            if array.name in own:
-                return _side_by_side(given, lanes)
-            return _never_empty(np.asarray(given, dtype=np.int64 if array.integers else np.float64))
-        size = max(1, array.size(counts))
-        if array.integers:
-            return np.zeros(size, dtype=np.int64)
-        if array.kind == "tangent":
-            return aligned(size * facts.tangents)
-        return aligned(size * lanes * (1 + facts.tangents if array.active else 1))
-
-    return {name: bound(ARRAYS[name]) for name in code.arguments}
-
-
-def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:
-    """The table of nodes with the place of each one's memory, and the size of all."""
-    if plan.nodes is None:
-        return np.zeros(0, dtype=np.int64), 0
-    table, start = plan.nodes.table.copy(), 0
-    for name, rows in (("memory", facts.node_rows), ("matrices", facts.node_matrices)):
-        start = -(-start // CHUNK) * CHUNK
-        ends = start + np.cumsum([0, *(rows[k] for k in table[:, 0])])
-        table[:, NODE_TABLE.index(name)] = ends[:-1]
-        start = int(ends[-1])
-    return table, start
-
-
-def _side_by_side(given: Any, lanes: int) -> Numbers:
-    """Data copied for every lane, where each lane has its own."""
-    rows = aligned(max(1, np.size(given)) * lanes)
-    rows[: np.size(given) * lanes] = np.repeat(np.asarray(given, dtype=np.float64).ravel(), lanes)
-    return rows
-
-
-def _never_empty(array: NDArray[Any]) -> NDArray[Any]:
-    return np.ascontiguousarray(array) if array.size else np.zeros(1, dtype=array.dtype)
-
-
-def aligned(count: int) -> Numbers:
-    """Zeros on a boundary of 64 bytes."""
-    raw = np.zeros(count + 8)
-    skip = (-raw.ctypes.data % 64) // 8
-    return raw[skip : skip + count]
 
 
 class _MethodDef(ctypes.Structure):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..formulations import Program
+from ..kernels.cache import digest
 from ..kernels.llvm.executor import LlvmExecutor
 from ..kernels.llvm.liveness import CellPlan, learned
 from ..plan import Plan
@@ -98,6 +99,13 @@ def assemble(kernels: list[KernelText], others: list[Text]) -> Module:
 PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 
+def structure_name(plan: Plan) -> str:
+    """Everything of a plan that machine code depends on, as a short name."""
+    if STRUCTURE not in plan.made:
+        plan.made[STRUCTURE] = digest(str(structure_key(plan)))
+    return str(plan.made[STRUCTURE])
+
+
 def structure_key(plan: Plan) -> tuple[Any, ...]:
     nodes = () if plan.nodes is None else plan.nodes.key()
     present = (*plan.has_gravity, *(bool(x) for x in plan.baumgarte))
@@ -107,6 +115,7 @@ def structure_key(plan: Plan) -> tuple[Any, ...]:
     return (plan.signatures, present, varied, *plan.loads.key(), nodes, plan.outside_joints, *designs)
 
 
+STRUCTURE = "structure"
 _written: dict[tuple[Any, ...], KernelText] = {}  # without their names: runs take kernels that assembly has made, say
 _MOST_WRITTEN = 10_000_000  # characters
 

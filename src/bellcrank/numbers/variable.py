@@ -113,6 +113,16 @@ class Tape(Graph):
         concerned = [Variable(self, Place(k)) for k in here]
         return [k for k, depends in enumerate(self.depends_on(concerned)) if depends]
 
+    def compared(self, outputs: Iterable[Any]) -> list[tuple[Any, Any]]:
+        """Pairs of numbers whose comparison the outputs depend on."""
+
+        def number(a: Any) -> Any:
+            return Variable(self, a) if type(a) is Place else a
+
+        compared = (self.steps[k] for k in self.needed(outputs))
+        pairs = [(*args, 0.0)[:2] for kind, args in compared if kind in COMPARING]
+        return [(number(a), number(b)) for a, b in pairs]
+
     def depends_on(self, outputs: Iterable[Any]) -> list[bool]:
         """Of each parameter whether the outputs depend on it."""
         needed = set(self.needed(outputs))

@@ -57,6 +57,17 @@ class Plan:
     varied: Varied = field(default_factory=dict)  # of arrays by their names (machine.arrays): what a design may change
     recorded: Recorded = field(default_factory=dict)  # for a design: those arrays, with variables in them
     lane_designs: bool = False  # each lane has a design of its own
+    made: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """What was made of it and does not depend on its numbers, by names; ``replace`` begins a new one."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"made": {}}
+
+    def with_numbers(self, **changed: Any) -> Plan:
+        """A plan that differs in its numbers only, so that machine code and what surrounds it is made once for both."""
+        other = replace(self, **changed)
+        object.__setattr__(other, "made", self.made)
+        return other
 
     @property
     def n(self) -> int:

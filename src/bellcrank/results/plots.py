@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 Draw = Callable[["Run", Axes], None]
 
 QUATERNION = "1"  # unit of its entries, of which nobody reads curves: angular velocities are drawn
-NAMED = 8  # names that a legend can hold and stay legible
+NAMED = 12  # names that a legend can hold and stay legible
 DRAWN = 40  # lines that an axes can hold and stay legible
 JOINTS = 4  # joints in the panel of reactions
 STOP_COLOR = "#c1272d"
+STYLES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))  # of lines beyond the palette
 PALETTE = ["#1f5fa8", "#d9730d", "#2e8b57", "#8e44ad", "#b8860b", "#17869e", "#c2185b", "#5d6d7e"]
 LEGEND: dict[str, Any] = {
     "fontsize": 8,
@@ -67,7 +68,7 @@ def plot_run(run: Run, path: str | Path | None = None, *, keep: bool = False) ->
     figure = NotebookFigure(figsize=(11, 2.2 * tall + 3.2 + 2.6 * (lower - 1)), layout="constrained")
     grid = figure.add_gridspec(rows + lower, 2, height_ratios=[tall] * rows + [1.15 * max(rows, 1)] * lower)
     _states(run, "q", q, _panels(figure, grid, rows, 0, len(q)))
-    _states(run, "v", v, _panels(figure, grid, rows, 1, len(v)))
+    _states(run, "v", v, _panels(figure, grid, rows, 1 if q else slice(None), len(v)))
     for k, draw in enumerate(below):
         draw(run, figure.add_subplot(grid[rows + k // 2, k % 2]))
     finish(run, figure)
@@ -110,8 +111,8 @@ def _moves(run: Run, name: str) -> bool:
         return False
 
 
-def _panels(figure: Figure, grid: GridSpec, rows: int, column: int, count: int) -> list[Axes]:
-    """Panels that share a column of the grid, in its upper rows."""
+def _panels(figure: Figure, grid: GridSpec, rows: int, column: int | slice, count: int) -> list[Axes]:
+    """Panels that share a column of the grid, or both of them, in its upper rows."""
     span = rows // count if count else 0
     panels = [figure.add_subplot(grid[i * span : (i + 1) * span, column]) for i in range(count)]
     for upper in panels[:-1]:
@@ -134,11 +135,11 @@ def draw_lines(axes: Axes, time: np.ndarray, values: np.ndarray, names: list[str
     """Draw columns of ``values``. When there are too many, the ones that move most; what is left out is said."""
     chosen = most_moving(values, DRAWN)
     many = len(chosen) > NAMED
-    colors = color_cycle(len(chosen))
     named = set(np.linspace(0, len(chosen) - 1, NAMED).round().astype(int)) if many else set(range(NAMED))
     for k, column in enumerate(chosen):
         label = literal(names[column]) if k in named else "_"
-        axes.plot(time, values[:, column], color=colors[k], lw=0.9 if many else 1.4, label=label, **_dot(time))
+        look = {"color": PALETTE[k % len(PALETTE)], "ls": STYLES[k // len(PALETTE) % len(STYLES)], "lw": 0.9 if many else 1.4}
+        axes.plot(time, values[:, column], label=label, **look, **_dot(time))
     axes.legend(**LEGEND, title=_legend_title(len(chosen), len(names)))
 
 
@@ -238,9 +239,7 @@ def finish(run: Run, figure: Figure) -> None:
     """Common looks of all panels, the title, and the mark of a run that stopped early."""
     time = run.values("time")
     for axes in figure.axes:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="0.9", lw=0.6)
-        axes.set_axisbelow(True)
+        tidy(axes)
         axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 5), useMathText=True)
         axes.margins(x=0.01)
         if axes.xaxis.get_tick_params()["labelbottom"]:
@@ -252,6 +251,13 @@ def finish(run: Run, figure: Figure) -> None:
         reason = textwrap.wrap(literal(f"stopped early: {run.stopped}", 330), 110)
         title, size, color = "\n".join([title, *reason]), 11, STOP_COLOR
     figure.suptitle(title, x=0.01, ha="left", fontsize=size, color=color, weight="bold")
+
+
+def tidy(axes: Axes) -> None:
+    """The looks that all plots share: a light grid behind the curves, and no frame above and on the right."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="0.9", lw=0.6)
+    axes.set_axisbelow(True)
 
 
 def _mark_stop(axes: Axes, end: float, duration: float | None) -> None:

@@ -60,7 +60,8 @@ def prepare(
     rates = partial(slopes, dynamics, start, momenta)
     slope = rates(first_time, q[None], speeds[None])[0] if momenta else np.hstack([dynamics.rates(q, start["v"]), start["a"]])
     given = {"tau": start["tau"][None], "u": start["u"][None]}
-    works = np.zeros(1) if tangents is not None or log is not None else powers(dynamics, start)
+    works_too = tangents is None and log is None
+    works = powers(dynamics, start) if works_too else np.zeros(1)
     trajectory.start((q[None], speeds[None]), (slope[None, : len(q)], slope[None, len(q) :], works[None]), given)
     if tangents is not None:
         along = tangents_of_state(dynamics, start, tangents, momenta)
@@ -74,7 +75,7 @@ def prepare(
             trajectory.set_real("status", COLLAPSED if np.isfinite(first) else NOT_FINITE)
     end, longest = float(times[-1]), max_step or float(times[-1] - times[0])
     reals = {"t": float(times[0]), "h": first, "end": end, "until": end, "rtol": rtol, "atol": atol, "longest": longest}
-    reals |= {"grow": GROW, "energy": energy_scale(dynamics, start)}
+    reals |= {"grow": GROW, "energy": energy_scale(dynamics, start) if works_too else 1.0}
     for name, value in reals.items():
         trajectory.set_real(name, value)
     return trajectory

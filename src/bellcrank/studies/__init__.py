@@ -6,6 +6,7 @@ from .checking.gradients import check_gradients
 from .fitting import Fitted, fit
 from .optimisation import Optimum, Problem, optimize
 from .outcome import Sensitivity
+from .reporting.files import load_sensitivity
 from .study import Study, load_study
 from .sweeps import SweepResult, load_sweep, sweep
 
@@ -19,6 +20,7 @@ __all__ = [
     "check_gradients",
     "finite_differences",
     "fit",
+    "load_sensitivity",
     "load_study",
     "load_sweep",
     "optimize",

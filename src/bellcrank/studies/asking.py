@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from ..design import Design
@@ -14,8 +15,10 @@ from ..wording import did_you_mean
 from . import forward
 from .implicit.results import of_drive, of_equilibrium, of_inverse_motion, of_modes
 from .outcome import Sensitivity
+from .regular import must_be_numbers
 
 ANALYSES: dict[str, Callable[..., Sensitivity]] = {
+    "run": forward.sensitivity,
     "drive": of_drive,
     "equilibrium": of_equilibrium,
     "modes": of_modes,
@@ -51,7 +54,7 @@ def sensitivity(
                 progress      called with the part that is done
 
                 "drive": an input through its range, with the options of bc.drive: coordinate, values (or times), speed,
-                acceleration, hold, q, t. Outputs may be "tip.x", "tip.x@end", "tip.x@crank=0.5", "max(tip.x)", "mean(...)" ...
+                acceleration, hold, q, t, states. Outputs may be "tip.x", "tip.x@end", "tip.x@crank=0.5", "max(tip.x)" ...
 
                 "equilibrium": a position of rest, with the options of bc.equilibrium: q0, tau, inputs, t, seek, max_iterations
 
@@ -63,25 +66,30 @@ def sensitivity(
 
     Of an analysis the converged solution is differentiated, by the implicit function theorem.
     """
-    if analysis == "run":
-        return _called(forward.sensitivity, analysis, model, parameters, outputs, options, duration=duration)
-    if analysis not in ANALYSES:
-        known = ("run", *ANALYSES)
-        raise StateError(f"there is no analysis {analysis!r}{did_you_mean(analysis, known)}: use one of {', '.join(known)}")
-    if duration is not None:
+    if not isinstance(analysis, str) or analysis not in ANALYSES:
+        raise StateError(
+            f"there is no analysis {analysis!r}{did_you_mean(analysis, ANALYSES)}: use one of {', '.join(ANALYSES)}"
+        )
+    if duration is not None and analysis != "run":
         raise StateError(f"a duration is for runs; the analysis {analysis!r} has none")
     design = parameters if isinstance(parameters, Design) else Design(model, parameters)
     if design.base is not model:
         raise StateError("the design is of another model: give the model that the design was made of, design.base")
     for remark in design.remarks:
         warn(remark)
-    return _called(ANALYSES[analysis], analysis, model, design, outputs, options)
+    more = {"duration": duration} if analysis == "run" else {}
+    return _called(ANALYSES[analysis], analysis, model, design, outputs, options, **more)
+
+
+@cache
+def _options(by: Callable[..., Sensitivity]) -> dict[str, inspect.Parameter]:
+    return {name: x for name, x in inspect.signature(by).parameters.items() if x.kind is x.KEYWORD_ONLY}
 
 
 def _called(
     by: Callable[..., Sensitivity], analysis: str, model: Model, design: Any, outputs: Sequence[str], options: Any, **more: Any
 ) -> Sensitivity:
-    taken_by_name = {name: x for name, x in inspect.signature(by).parameters.items() if x.kind is x.KEYWORD_ONLY}
+    taken_by_name = _options(by)
     known = list(taken_by_name)
     for name in options:
         if name not in known:
@@ -93,4 +101,7 @@ def _called(
             f"the analysis {analysis!r} needs {' and '.join(map(repr, missing))}: give it as bc.{analysis} takes it"
         )
     with interrupts_pass():
-        return by(model, design, outputs, **more, **options)
+        found = by(model, design, outputs, **more, **options)
+    if analysis != "modes":  # whose time constants may be infinite
+        must_be_numbers(found)
+    return found

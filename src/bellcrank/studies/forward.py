@@ -13,15 +13,17 @@ from ..assembly import Given
 from ..defaults import TOLERANCE
 from ..design import Design
 from ..dynamics.dynamics import Dynamics
-from ..errors import DynamicsError, NoAdjointError, StateError, warn
+from ..errors import DynamicsError, NoAdjointError, StateError
 from ..extremes import in_our_errors
 from ..integrate import METHODS
 from ..kernels.stopwatch import compiling
 from ..model import Model
+from ..model.parameters.parameters import is_number
 from ..results.labels import Labels
 from ..run import Event, simulate
 from ..run.arguments import AUTO, formulation_for, must_be_known, must_be_positive, sample_times, span, starting_state
 from ..run.control import refuse_loads
+from ..run.events import must_be_events
 from ..run.loops.midpoint import closes_by_itself
 from ..run.loops.treatment import loops_of
 from .accuracy import doubt_derivatives
@@ -47,7 +49,7 @@ MODES = ("auto", "forward", "adjoint")
 @in_our_errors(DynamicsError)
 def sensitivity(
     model: Model,
-    parameters: Sequence[str] | Design,
+    design: Design,
     outputs: Sequence[str] = (),
     duration: float | None = None,
     *,
@@ -71,7 +73,6 @@ def sensitivity(
 ) -> Sensitivity:
     """Derivatives of a run, and of outputs of it, by parameters of the model: exact, integrated with the state.
 
-    parameters  paths of what may change ("parameters.crank_length", "arm.mass"; model.parameters lists them), or a Design
     outputs     measures, with what is taken of them in time: "tip.x", "tip.x@end", "tip.x@t=0.5", "max(abs(hub.az))", "min(x)",
                 "rms(...)", "mean(...)", "integral(...)", "tip.x@lift_off", "lift_off.time" for an event of that name
     duration, step, tau, inputs, q, v, projection, rank_tolerance   as for simulate
@@ -91,22 +92,22 @@ def sensitivity(
     What the model's file gives of the start is kept, and the rest of it follows the design as the assembly of the loops does.
     At a singular position of the loops derivatives end, and a SimulationError says where.
     """
-    _must_be_possible(method, control, mode)
+    _must_be_possible(method, control, mode, progress)
+    _must_be_constant(tau=tau, inputs=inputs)
+    marked = _marked(events)
     refuse_loads(model, "sensitivity")
     must_be_positive(rtol=rtol, atol=atol, max_step=max_step, memory=memory)
-    design = parameters if isinstance(parameters, Design) else Design(model, parameters)
-    for remark in design.remarks:
-        warn(remark)
     whole, interval = span(model, duration, step)
     wanted = parsed(outputs, [event.title for event in events], whole)
-    options: dict[str, Any] = {"rank_tolerance": rank_tolerance, "design": design}
     formulation = formulation_for(method, model, formulation, functions=False)
     with compiling():
-        dynamics = Dynamics(model, formulation, optimisation=0, **options)
+        dynamics = design.dynamics(formulation, rank_tolerance)
     if model.stictions:
         raise StateError("friction that holds has no derivatives: use smooth friction, with a velocity instead of a stiffness")
     given = {"q": q, "v": v, "tau": tau, "u": inputs}
-    first = _first_run(model, wanted, events, given, whole, interval, method, (rtol, atol, max_step), formulation, projection)
+    how: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "max_step": max_step, "formulation": formulation}
+    how |= {"projection": projection, "rank_tolerance": rank_tolerance, "design": design, "step": interval}
+    first = _first_run(model, wanted, marked, given, whole, how)
     grid = sample_times(whole, interval)
     study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     over_time = any(output.taken in INTEGRALS for output in wanted)
@@ -133,37 +134,46 @@ def sensitivity(
     return _result(model, design, found, history, when, settings | {"mode": "forward"})
 
 
-def _must_be_possible(method: str, control: str, mode: str) -> None:
+def _must_be_possible(method: str, control: str, mode: str, progress: object) -> None:
     must_be_known(method)
     if method not in FORWARD:
         raise StateError(f"derivatives are integrated by {', '.join(FORWARD)}, not by {method!r}")
     for name, value, known in (("control", control, ("state", "all")), ("mode", mode, MODES)):
         if value not in known:
             raise StateError(f"{name} is {value!r}: use one of {', '.join(known)}")
+    if progress is not None and not callable(progress):
+        raise StateError(f"progress must be a function of the part that is done; it is {progress!r}")
+
+
+def _must_be_constant(**given: Any) -> None:
+    for name, value in given.items():
+        if callable(value) or (isinstance(value, Mapping) and not all(map(is_number, value.values()))):
+            raise StateError(
+                f"{name} of runs with derivatives are constant. Write what changes in time into the model, as a force or motor "
+                "with a formula over t or a table."
+            )
+
+
+def _marked(events: Sequence[Event]) -> list[Event]:
+    """The events, each of which marks its time; those that have no derivative are refused."""
+    found = [replace(event, then="mark") for event in must_be_events(events)]
+    titles = [event.title for event in found]
+    for event in found:
+        if not isinstance(event.of, str):
+            raise StateError(f"event {event.title!r} watches a function of Python, which has no derivative: name a measure")
+        if titles.count(event.title) > 1:
+            raise StateError(f"several events are called {event.title!r}: give each a name of its own")
+    return found
 
 
 def _first_run(
-    model: Model,
-    wanted: Sequence[Output],
-    events: Sequence[Event],
-    given: dict[str, Any],
-    duration: float,
-    step: float,
-    method: str,
-    limits: tuple[float, float, float | None],
-    formulation: str,
-    projection: str,
+    model: Model, wanted: Sequence[Output], events: Sequence[Event], given: dict[str, Any], duration: float, how: dict[str, Any]
 ) -> Any:
     """A run without derivatives, where it has to be known first when something happens; else None."""
     if not events and not any(output.taken in ("max", "min") for output in wanted):
         return None
-    marked = [replace(event, then="mark") for event in events]
-    for event in marked:
-        if not isinstance(event.of, str):
-            raise StateError(f"event {event.title!r} watches a function of Python, which has no derivative: name a measure")
-    (rtol, atol, max_step), more = limits, {"tau": given["tau"], "inputs": given["u"], "q": given["q"], "v": given["v"]}
-    how: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol, "max_step": max_step, "formulation": formulation}
-    return simulate(model, duration, step=step, events=marked, projection=projection, **how, **more)
+    more = {"tau": given["tau"], "inputs": given["u"], "q": given["q"], "v": given["v"]}
+    return simulate(model, duration, events=events, **how, **more)
 
 
 @dataclass(frozen=True)

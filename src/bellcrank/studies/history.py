@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Scaled:
 
     design: Design
     size: Array  # (parameters,)
+    _data: dict[int, tuple[Plan, dict[str, Array]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, design: Design) -> Scaled:
@@ -61,8 +62,12 @@ class Scaled:
 
     def data(self, plan: Plan) -> dict[str, Array]:
         """Tangents of the data of a plan, as kernels take them."""
-        found = self.design.tangents(self.design.start, plan)
-        return design_tangents(plan, {name: x * self.size for name, x in found.items()}, self.count)
+        known = self._data.get(id(plan))
+        if known is None:
+            found = self.design.tangents(self.design.start, plan)
+            found = design_tangents(plan, {name: x * self.size for name, x in found.items()}, self.count)
+            known = self._data[id(plan)] = plan, found
+        return known[1]
 
     def changes(self, plan: Plan, **along: Array) -> Changes:
         return Changes(self.count, along, self.data(plan))

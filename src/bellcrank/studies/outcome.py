@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StateError
-from ..writing import write_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from .reporting.tolerances import Given, Tolerances
 
 Array = NDArray[np.float64]
+
+MARK = "bellcrank_sensitivity"  # in files
 
 
 class Found(NamedTuple):
@@ -168,17 +169,13 @@ class Sensitivity:
             data[f"output {len(data)}"] = self._array(found.value, dims, attrs)
             data[f"output {len(data)}"] = self._array(found.along, (*dims, "parameter"), attrs | {"derivative": 1})
         settings = json.dumps(self.settings)
-        return xr.Dataset(data).assign_attrs(
-            bellcrank_sensitivity=1, model=self.model, analysis=self.analysis, settings=settings
-        )
+        return xr.Dataset(data).assign_attrs({MARK: 1}, model=self.model, analysis=self.analysis, settings=settings)
 
     def save(self, path: str | Path, *, keep: bool = False) -> Path:
-        """Write a NetCDF file. An existing one is replaced; with ``keep`` it is an error."""
+        """Write a NetCDF file for ``bc.load_sensitivity``. An existing one is replaced; with ``keep`` it is an error."""
+        from ..results.files.netcdf import write_dataset
 
-        def write(file: BinaryIO) -> None:
-            file.write(bytes(self.to_dataset().to_netcdf(engine="h5netcdf")))
-
-        return write_whole(path, write, keep=keep)
+        return write_dataset(self.to_dataset, path, keep=keep)
 
     def to_csv(self, path: str | Path, *, keep: bool = False) -> Path:
         """Write a table of text: a row for each output, or for each of its samples."""

@@ -9,12 +9,12 @@ tip.x@lift_off            at the first crossing of an event              lift_of
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import ModelError, StateError
-from ..model.parameters.expressions import derived
+from ..model.parameters.expressions import derived, unknown_function
 
 Taken = Literal["series", "at", "event", "event_time", "max", "min", "rms", "mean", "integral"]
 OVER_TIME = ("max", "min", "rms", "mean", "integral")
@@ -37,9 +37,13 @@ class Output:
 
 def parsed(names: Sequence[str], events: Sequence[str], end: float) -> list[Output]:
     """The outputs, checked; ``end`` is the last time of the run."""
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+    return [_parsed(name, events, end) for name in must_be_names(names)]
+
+
+def must_be_names(names: Sequence[str]) -> Sequence[str]:
+    if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
         raise StateError(f"outputs must be a list of names; it is {names!r}")
-    return [_parsed(name, events, end) for name in names]
+    return list(names)
 
 
 def _parsed(name: str, events: Sequence[str], end: float) -> Output:
@@ -50,13 +54,22 @@ def _parsed(name: str, events: Sequence[str], end: float) -> Output:
     stem, _, last = text.rpartition(".")
     if last == "time" and stem in events:
         return Output(name, "event_time", event=stem)
-    found = re.fullmatch(rf"({'|'.join(OVER_TIME)})\((.*)\)", text)
-    if found and _closes_at_end(text):
+    found = _over_time(text)
+    if found:
         return _checked(Output(name, found[1], _formula(found[2])))  # type: ignore[arg-type]
     return _checked(Output(name, "series", text))
 
 
+def _over_time(text: str) -> re.Match[str] | None:
+    """max(...), rms(...) and such, with what is inside."""
+    found = re.fullmatch(rf"({'|'.join(OVER_TIME)})\((.*)\)", text)
+    return found if found and _closes_at_end(text) else None
+
+
 def _at(name: str, of: str, when: str, events: Sequence[str], end: float) -> Output:
+    whole = _over_time(of.strip())
+    if whole and "," not in whole[2]:
+        raise StateError(f"output {name!r}: {whole[1]}(...) is of the whole run. Leave out what stands behind @.")
     if when == "end":
         return _checked(Output(name, "at", of, end))
     if when in events:
@@ -90,6 +103,8 @@ def _formula(text: str) -> str:
 
 def _checked(output: Output) -> Output:
     try:
+        for name, _ in derived(output.of).calls if output.of else ():
+            unknown_function(name)
         found = output.measures
     except (ModelError, ValueError) as problem:
         raise StateError(f"output {output.name!r}: {problem}") from None

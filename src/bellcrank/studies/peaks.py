@@ -27,6 +27,7 @@ from ..run.loops.row_choice import KeptRows
 from ..run.loops.treatment import Loops
 from ..run.system import Outcome
 from .output_names import Output
+from .regular import quietly
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -53,7 +54,7 @@ class Peaks:
         """When max(...) or min(...) is taken, to about the accuracy of the run."""
         times = self.run.values("time")
         values = self._values(output, times, self.run.values("q"), self.run.values("v"), self.run.values("a"))
-        k = int(np.nanargmax(values))
+        k = int(np.argmax(np.where(np.isnan(values), -np.inf, values)))
         a, b = float(times[max(k - 1, 0)]), float(times[min(k + 1, len(times) - 1)])
         slopes = []
         for _ in range(NARROWINGS):
@@ -81,7 +82,8 @@ class Peaks:
         given: dict[str, Any] = {"t": t, "inputs": self.start["u"], "names": list(program.names)}
         tau = np.broadcast_to(self.start["tau"], v.shape)
         columns = dyn.measures(q, v, tau, a=a, **given)
-        values = [float(program.run(dict(zip(program.names, row, strict=True)))) for row in columns]
+        with quietly():
+            values = [float(program.run(dict(zip(program.names, row, strict=True)))) for row in columns]
         return np.array(values) * (-1.0 if output.taken == "min" else 1.0)
 
     def _between(self, output: Output, k: int, nodes: Array) -> Array:

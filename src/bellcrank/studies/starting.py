@@ -30,7 +30,7 @@ from ..dynamics.dynamics import Dynamics
 from ..dynamics.transposition import adjoint
 from ..errors import DynamicsError, warn
 from ..formulations import QUANTITIES
-from ..model.manifold import rate_matrix
+from ..model.manifold import rate_matrix, turning_joints
 
 Array = NDArray[np.float64]
 
@@ -151,8 +151,9 @@ def _written(along: Array | None, given: Any, size: int, count: int) -> Array:
 
 
 def held_basis(loops: Loops, held: Held, q: Array) -> Array:
-    basis = held.basis(q, loops.units)
-    return np.asarray(basis.toarray() if hasattr(basis, "toarray") else basis)
+    if not any(at.free for at in turning_joints(loops.model)):
+        return np.diag(loops.units)[:, ~held.v]
+    return np.asarray(held.basis(q, loops.units).toarray())
 
 
 def _left(dynamics: Dynamics, start: dict[str, Array], changes: Changes, dq: Array, dv: Array, which: int) -> Array:

@@ -31,6 +31,7 @@ from .jumps.timed import TimedJump
 from .outcome import Found
 from .output_names import Output
 from .peaks import Peaks
+from .regular import quietly, root_mean_square
 
 if TYPE_CHECKING:
     from ..results import Run
@@ -88,7 +89,7 @@ def moments(
     times = _with(times, [*crossings.values(), *extremes, *at], close)
 
     def places(wanted_times: Array) -> NDArray[np.intp]:
-        return np.array([np.argmin(np.abs(times - x)) for x in wanted_times], dtype=np.intp)
+        return _nearest(times, np.asarray(wanted_times))
 
     events = {name: int(np.argmin(np.abs(times - x))) for name, x in crossings.items()}
     moved = [(int(np.argmin(np.abs(times - jump.time))), jump) for jump in jumps]
@@ -97,8 +98,15 @@ def moments(
 
 def _with(times: Array, more: Sequence[float] | Array, close: float) -> Array:
     """Times and those that are not close to one of them."""
-    apart = [x for x in more if np.abs(times - x).min() > close]
-    return np.unique(np.concatenate([times, np.array(apart)]))
+    added = np.asarray(more, dtype=np.float64)
+    apart = added[np.abs(times[_nearest(times, added)] - added) > close]
+    return np.unique(np.concatenate([times, apart]))
+
+
+def _nearest(times: Array, wanted: Array) -> NDArray[np.intp]:
+    """Of times in order, the places of those that are closest."""
+    after = np.clip(np.searchsorted(times, wanted), 1, max(1, len(times) - 1))
+    return np.asarray(after - (wanted - times[after - 1] <= times[after] - wanted), dtype=np.intp)
 
 
 class _Series:
@@ -123,7 +131,8 @@ class _Series:
         rows = []
         for value, along, rate in zip(self.values, self.along, self.rates, strict=True):
             given = {name: Dual(value[k], (*along[k], rate[k])) for name, k in zip(program.names, columns, strict=True)}
-            x = program.run(given)
+            with quietly():
+                x = program.run(given)
             rows.append([x.value, *x.tangents] if isinstance(x, Dual) else [x] + [0.0] * (self.count + 1))
         found = np.array(rows, dtype=float)
         return found[:, 0], found[:, 1:-1], found[:, -1]
@@ -195,9 +204,8 @@ def _over_time(output: Output, value: Array, along: Array, when: Moments, unit: 
         return Found(np.array(weights @ value), weights @ along, f"{unit} s".strip(), None)
     if output.taken == "mean":
         return Found(np.array(weights @ value / span), weights @ along / span, unit, None)
-    rms = np.sqrt(weights @ value**2 / span)
-    slope = (weights * value) @ along / span
-    return Found(np.array(rms), slope / rms if rms > 0 else np.full(along.shape[1], np.nan), unit, None)
+    rms, slopes = root_mean_square(output.name, weights / span, value, along)
+    return Found(rms, slopes, unit, None)
 
 
 def _event(

@@ -6,7 +6,7 @@ Pictures and the browser draw the same lines. Sizes of symbols are multiples of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -35,8 +35,9 @@ class Line:
 def lines_of(scene: Scene, size: float) -> list[Line]:
     """All such lines of a scene."""
     found: list[Line] = []
-    for closure in scene.model.closures:  # a wheel that meshes with two others is drawn once
-        found += [line for line in _mesh(scene, closure) if not any(_same_wheel(line, other) for other in found)]
+    wheels: list[_Wheel] = []
+    for closure in scene.model.closures:
+        found += _mesh(scene, closure, wheels)
     for mark in scene.elements:
         found += _of_element(scene, mark, size)
     return found
@@ -57,8 +58,38 @@ def _of_element(scene: Scene, mark: ElementMark, size: float) -> Iterator[Line]:
 # --- gears, racks and belts
 
 
-def _mesh(scene: Scene, closure: Closure) -> Iterator[Line]:
-    """The pitch circles with their teeth, or the belt around its pulleys, all as in the design position."""
+@dataclass(frozen=True)
+class _Wheel:
+    """A toothed wheel in the design position; ``phase`` is how far a tooth is turned from ``toward``, in pitches."""
+
+    body: int
+    center: Array
+    axis: Array
+    toward: Array
+    teeth: int
+    phase: float
+
+    def same(self, other: _Wheel) -> bool:
+        """Whether it is the other one, seen from another mesh."""
+        near = 0.05 * float(np.linalg.norm(self.toward))
+        size = float(np.linalg.norm(self.toward)) - float(np.linalg.norm(other.toward))
+        return self.body == other.body and bool(np.linalg.norm(self.center - other.center) < near) and abs(size) < near
+
+    def phase_at(self, toward: Array) -> float:
+        """The phase against a tooth in another direction."""
+        angle = np.arctan2(np.cross(self.toward, toward) @ self.axis, self.toward @ toward)
+        return self.phase + self.teeth * float(angle) / (2 * np.pi)
+
+
+def _known(wheels: list[_Wheel], wheel: _Wheel) -> _Wheel | None:
+    return next((other for other in wheels if wheel.same(other)), None)
+
+
+def _mesh(scene: Scene, closure: Closure, wheels: list[_Wheel]) -> Iterator[Line]:
+    """The pitch circles with their teeth, or the belt around its pulleys, all as in the design position.
+
+    A wheel that meshes with several others is drawn once; the teeth of the others fit between its own.
+    """
     if not closure.mesh or not closure.actions:
         return
     action = closure.actions[0]
@@ -78,24 +109,39 @@ def _mesh(scene: Scene, closure: Closure) -> Iterator[Line]:
     radius = float(np.linalg.norm(at - center))
     ratio = counts[1] / counts[0]
     teeth = counts[0] if isinstance(item, GearSpec) and item.teeth is not None else LEAST_TEETH * max(1.0, 1 / ratio)
-    yield _fixed(scene, closure.name, "gear", bodies[0], _wheel(center, axis, at - center, teeth, 0.0))
+    first = _Wheel(bodies[0], center, axis, at - center, max(round(teeth), 3), 0.0)
     if closure.mesh == "rack":
+        yield _fixed(scene, closure.name, "gear", bodies[0], _teeth(first))
         along = np.cross(axis, at - center) / radius
         yield _fixed(
             scene, closure.name, "gear", bodies[1], _rack(at, along, (at - center) / radius, 2 * np.pi * radius / teeth)
         )
         return
-    second, other = _axis(scene, bodies[1], at)
-    if second is None:  # a ring that is fixed to ground
-        inside = isinstance(item, GearSpec) and item.internal
-        second, other = axis, at + (at - center) * ratio * (-1.0 if inside else 1.0)
-    yield _fixed(scene, closure.name, "gear", bodies[1], _wheel(other, second, at - other, teeth * ratio, 0.5))
+    turning, other = _axis(scene, bodies[1], at)
+    inside = isinstance(item, GearSpec) and item.internal
+    if turning is None:  # a wheel that is fixed to ground
+        turning, other = axis, at + (at - center) * ratio * (-1.0 if inside else 1.0)
+    second = _Wheel(bodies[1], other, turning, at - other, max(round(teeth * ratio), 3), 0.5)
+    for wheel in _meshing(first, second, wheels, inside=inside):
+        wheels.append(wheel)
+        yield _fixed(scene, closure.name, "gear", wheel.body, _teeth(wheel))
 
 
-def _same_wheel(line: Line, other: Line) -> bool:
-    (low, high), (low_, high_) = ((x.points.min(axis=0), x.points.max(axis=0)) for x in (line, other))
-    away = float(np.abs([low - low_, high - high_]).max())
-    return line.role == other.role == "gear" and line.body == other.body and away < 0.05 * float(np.linalg.norm(high - low))
+def _meshing(first: _Wheel, second: _Wheel, wheels: list[_Wheel], *, inside: bool) -> Iterator[_Wheel]:
+    """Those of two wheels that are not drawn yet, turned so that their teeth fit: tooth on gap, in a ring tooth on tooth."""
+    drawn, other = _known(wheels, first), _known(wheels, second)
+    tooth_on = 0.0 if inside else 0.5
+    tangents = (np.cross(wheel.axis, wheel.toward) for wheel in (first, second))
+    way = float(np.sign(np.dot(*tangents)))  # whether both phases count in the same direction where the wheels touch
+    phase = 0.0
+    if drawn is not None:
+        phase = drawn.phase_at(first.toward)
+    elif other is not None:
+        phase = way * (other.phase_at(second.toward) - tooth_on)
+    if drawn is None:
+        yield replace(first, phase=phase)
+    if other is None:
+        yield replace(second, phase=tooth_on + way * phase)
 
 
 def _counts(item: object) -> tuple[float, float]:
@@ -112,14 +158,14 @@ def _axis(scene: Scene, body: int, at: Array) -> tuple[Array | None, Array]:
     return direction, origin + ((at - origin) @ direction) * direction
 
 
-def _wheel(center: Array, axis: Array, toward: Array, teeth: float, phase: float) -> Array:
-    """A pitch circle as a wavy line; at ``toward`` is a tooth (phase 0) or a gap (0.5)."""
-    radius, count = float(np.linalg.norm(toward)), max(round(teeth), 3)
-    side = np.cross(axis, toward)
+def _teeth(wheel: _Wheel) -> Array:
+    """A pitch circle as a wavy line."""
+    radius, count = float(np.linalg.norm(wheel.toward)), wheel.teeth
+    side = np.cross(wheel.axis, wheel.toward)
     angles = np.linspace(0.0, 2 * np.pi, 8 * count + 1)
     height = 0.3 * np.pi * radius / count
-    r = 1 + height / radius * np.clip(1.6 * np.cos(count * angles + 2 * np.pi * phase), -1, 1)
-    return np.asarray(center + (r * np.cos(angles))[:, None] * toward + (r * np.sin(angles))[:, None] * side)
+    r = 1 + height / radius * np.clip(1.6 * np.cos(count * angles + 2 * np.pi * wheel.phase), -1, 1)
+    return np.asarray(wheel.center + (r * np.cos(angles))[:, None] * wheel.toward + (r * np.sin(angles))[:, None] * side)
 
 
 def _rack(at: Array, along: Array, away: Array, pitch: float) -> Array:

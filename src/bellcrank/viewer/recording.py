@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # elements with a force that has a place and a direction
 PULLS = ("spring_damper", "one_sided_spring", "point_stop", "actuator", "force")
+MOMENTS = 40  # that show where a mechanism goes
 PUSHES = ("plane_contact", "tyre")  # along the normal of what they touch
 
 
@@ -69,6 +70,10 @@ class Recording:
     def placement(self, sample: int) -> Placement:
         """One sample by itself: of a long run, the poses of all samples take seconds and a gigabyte."""
         return Placement(*self.run.dynamics.poses(self.run.values("q")[sample], t=float(self.time[sample])))
+
+    def some_moments(self) -> list[Placement]:
+        """A few moments, which show where the mechanism goes during the run."""
+        return [self.placement(k) for k in np.unique(np.linspace(0, len(self.time) - 1, MOMENTS).astype(int))]
 
     def path(self, anchor: Anchor) -> Array:
         """Where a point is at every sample, (T, 3)."""

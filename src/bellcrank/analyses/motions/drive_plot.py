@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from ...figures import NotebookFigure
 from ...results.labels import Labels
-from ...results.plots import AXIS, PALETTE, QUATERNION, STOP_COLOR, by_unit, draw_lines, literal
+from ...results.plots import AXIS, PALETTE, QUATERNION, STOP_COLOR, by_unit, draw_lines, literal, tidy
 from .driving import TIME, Drive, drive
 
 SMOOTH = 201  # values of a curve at least, however few were asked for
@@ -63,8 +63,7 @@ def draw_drive(found: Drive) -> Figure:
     for panel, (title, columns, named) in zip(axes, panels, strict=True):
         draw_lines(panel, found.values, columns, named)
         panel.set_ylabel(title)
-        panel.grid(color="0.9", lw=0.6)
-        panel.spines[["top", "right"]].set_visible(False)
+        tidy(panel)
         _mark(panel, found, named=panel is axes[0])
     axes[-1].set_xlabel(f"{literal(found.input)} ({found.unit})")
     figure.suptitle(literal(found.model.name, 80), x=0.01, ha="left", fontsize=14, weight="bold")

@@ -252,7 +252,10 @@ def _through_values(
     q: ArrayLike | None,
     t: float,
 ) -> Drive:
-    wanted = np.atleast_1d(np.asarray(values, dtype=float))
+    try:
+        wanted = np.atleast_1d(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        raise StateError("values must be a list of finite numbers") from None
     upward = _monotonic(wanted)
     if coordinate in model.closing_names:
         return _of_closing_joint(model, coordinate, wanted, speed=speed, acceleration=acceleration, hold=hold, q=q, t=t)

@@ -73,6 +73,8 @@ def state_of(model: Model, course: Course) -> tuple[Array, Array, Array]:
 
 def _columns(model: Model, motion: Mapping[str, Any], partial: bool) -> dict[str, list[int]]:
     """Places in q of every entry; all coordinates once, or at most once."""
+    if not isinstance(motion, Mapping):
+        raise StateError(f"a motion is given by coordinate, as {{'hinge': ...}}; it is {motion!r}")
     known = {name: [k] for k, name in enumerate(model.q_names)}
     for joint, name, start, driven in zip(model.joints, model.joint_names, model.q_index, model.driven, strict=True):
         if joint.nq and not driven:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...results.plots import LEGEND, PALETTE, save_figure
+from ...results.plots import LEGEND, PALETTE, literal, save_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+TITLE: dict[str, Any] = {"x": 0.01, "ha": "left", "fontsize": 14, "weight": "bold"}
 MOST = 12  # lines that a legend can tell apart
 
 
@@ -35,7 +36,8 @@ def bode(response: Any, path: str | Path | None, *, keep: bool) -> Figure:
         _finish(axis, " per ".join(unit), list(unit_of.values()).count(unit))
     _finish(axes[-1], "phase (deg)", 0)
     axes[-1].set_xlabel("frequency (Hz)")
-    figure.suptitle(f"{response.model.name}: frequency response{f' to {response.excitations[0]}' if one else ''}")
+    title = f"{response.model.name}: frequency response{f' to {response.excitations[0]}' if one else ''}"
+    figure.suptitle(literal(title, 80), **TITLE)
     return _saved(figure, path, keep)
 
 
@@ -54,20 +56,20 @@ def plot_spectrum(response: Any, path: str | Path | None, *, keep: bool) -> Figu
     units = list(dict.fromkeys(response.units))
     figure = NotebookFigure(figsize=(9, 1.5 + 2.6 * len(units)), layout="constrained")
     axes = np.atleast_1d(figure.subplots(len(units), 1, sharex=True))
-    for name, unit, values in zip(response.outputs, response.units, response.densities.T, strict=True):
+    for k, (name, unit, values) in enumerate(zip(response.outputs, response.units, response.densities.T, strict=True)):
         shown = np.where(values > 0, values, np.nan)
-        axes[units.index(unit)].loglog(response.frequencies, shown, label=f"{name}, rms {response.rms[name]:.3g} {unit}")
+        label, color = f"{name}, rms {response.rms[name]:.3g} {unit}", PALETTE[k % len(PALETTE)]
+        axes[units.index(unit)].loglog(response.frequencies, shown, label=label, color=color)
     for axis, unit in zip(axes, units, strict=True):
         _finish(axis, f"({unit})$^2$/Hz", response.units.count(unit))
     axes[-1].set_xlabel("frequency (Hz)")
-    figure.suptitle(f"{response.model}: response to the spectrum of {response.excitation}")
+    figure.suptitle(literal(f"{response.model}: response to the spectrum of {response.excitation}", 80), **TITLE)
     return _saved(figure, path, keep)
 
 
 def _finish(axis: Any, label: str, lines: int) -> None:
     axis.set_ylabel(label)
-    axis.grid(True, which="major", color="0.9", lw=0.6)
-    axis.spines[["top", "right"]].set_visible(False)
+    tidy(axis)
     axis.margins(x=0)
     if 0 < lines <= MOST:
         axis.legend(**LEGEND)

@@ -18,7 +18,7 @@ from ...errors import StateError
 from ...formulations import QUANTITIES
 from ...machine.tangents.data import design_data
 from ..differentiation import Changes, Derivative, derivatives, values_at
-from ..evaluation import Array, Evaluation, OrZero
+from ..evaluation import Array, Evaluation, OrZero, as_numbers
 from ..quantities.measures import Measuring, measuring
 from .shared_loads import ByDesign, design_changes
 
@@ -203,7 +203,9 @@ def state_tangents(name: str, given: ArrayLike | None, states: int, size: int, c
     """Given derivatives of a state, (states or 1, size, parameters)."""
     if given is None:
         return np.zeros((1, size, count))
-    x = np.asarray(given, dtype=np.float64)
+    x = as_numbers(name, given)
     if x.shape not in ((size, count), (states, size, count)):
         raise StateError(f"{name} has shape {x.shape}; give ({size}, {count}), or ({states}, {size}, {count})")
+    if not np.isfinite(x).all():
+        raise StateError(f"{name} is not finite")
     return np.ascontiguousarray(x.reshape(-1, size, count))

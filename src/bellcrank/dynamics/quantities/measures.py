@@ -47,16 +47,16 @@ class Measuring:
 
 
 def _plan(dyn: Evaluation, names: tuple[str, ...]) -> Plan:
-    """That of the model, with the measures; of a design that was moved, the one where it came from with other numbers."""
+    """That of the model, with the measures; a design keeps its own, and those moved from it take this with other numbers."""
     design, tolerance = dyn.planned.design, dyn.plan.tolerance
-    if design is None or design.origin is None:
-        over_numbers = None if design is None else design.recording.model
-        return make_plan(dyn.model, tolerance=tolerance, measured=names, over_numbers=over_numbers)
-    origin, key = design.origin, ("measures", tolerance, names)
+    if design is None:
+        return make_plan(dyn.model, tolerance=tolerance, measured=names)
+    origin, key = design.origin or design, ("measures", tolerance, names)
     if key not in origin.planned:
         over = origin.recording.model
         origin.planned[key] = make_plan(origin.base, tolerance=tolerance, measured=names, over_numbers=over)
-    return design.moved_plan(origin.planned[key])
+    found: Plan = origin.planned[key]
+    return found if design is origin else design.moved_plan(found)
 
 
 def measuring(dyn: Evaluation, names: Sequence[str] | None = None) -> Measuring:
@@ -64,6 +64,8 @@ def measuring(dyn: Evaluation, names: Sequence[str] | None = None) -> Measuring:
     if isinstance(names, str):
         raise StateError(f"names must be a list of names of measures; it is the text {names!r}: write [{names!r}]")
     wanted = tuple(dyn.model.measure_names if names is None else names)
+    if not all(isinstance(name, str) for name in wanted):
+        raise StateError(f"names must be a list of names of measures; it is {names!r}")
     if wanted not in dyn.measuring_code:
         dyn.measuring_code[wanted] = Measuring(dyn, wanted)
     found: Measuring = dyn.measuring_code[wanted]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,9 @@ from ...kernels.llvm.flow import each
 from ...plan import Plan
 from ..arrays import ARRAYS, OF_NODES, VARIABLE, program_arrays, width
 from ..calls.bound import Text
-from ..kernel import Code, aligned, bound_arrays, obtain
-from ..module import KernelText, Module, assemble, recorded_kernel, structure_key
+from ..calls.memory import aligned, bound_arrays, varied_numbers
+from ..kernel import Code, obtain, structure
+from ..module import KernelText, Module, assemble, recorded_kernel, structure_name
 
 Numbers = NDArray[np.float64]
 
@@ -69,10 +71,10 @@ class AdjointKernel:
     """A program on one model, transposed; ``along``: inputs of which adjoints are wanted."""
 
     def __init__(self, plan: Plan, program: Program, along: Sequence[str]):
-        plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)
         self.plan, self.program = plan, program
+        self.structure = plan = structure(plan, program)
         self.along = tuple(name for name in program.inputs if name in along)
-        key = ("adjoint", program.name, self.along, *structure_key(plan))
+        key = ("adjoint", program.name, self.along, structure_name(plan))
         self.adjoints: list[str] = []
         self.code = obtain(key, self._write, program.optimisation)
         self.arrays = [*self.code.arguments, *program.inputs, *program.outputs]
@@ -81,7 +83,7 @@ class AdjointKernel:
         self._sweep = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("sweep")
         )
-        self.tape, self.bound = first_tape(self.code), bound_arrays(plan, self.code, 1)
+        self._free: list[dict[str, NDArray[Any]]] = []  # a tape, arrays of the plan and buffers, of calls that are over
 
     def _write(self) -> Module:
         written = write_adjoint(self.plan, self.program, self.along)
@@ -103,21 +105,32 @@ class AdjointKernel:
         for name, x in seeds.items():
             bars[name][:] = x
         own = {name: x.ravel() for name, x in (data or {}).items() if name in self.code.arguments}
-        arrays = self.bound | own | dict(inputs) | out
-        of_arrays = adjoint_arrays(self.bound, self.adjoints)
+        bound = self._taken()
+        arrays = bound | own | dict(inputs) | out
+        of_arrays = adjoint_arrays(bound, self.adjoints)
         done = 0
         while done < states:
-            words = self._words(arrays, bars | of_arrays, {*inputs, *out})
+            words = self._words(bound["tape"], arrays, bars | of_arrays, {*inputs, *out})
             reached = self._sweep(words.ctypes.data, done, states)
             if reached < states:
-                self.tape = np.empty(2 * self.tape.size)
+                bound["tape"] = np.empty(2 * bound["tape"].size)
             done = reached
+        self._free.append(bound)
         data_bars = {name: of_arrays[name] for name in active_data(self.plan) if name in of_arrays}
         return out, {name: bars[name] for name in self.along}, data_bars
 
-    def _words(self, arrays: Mapping[str, Numbers], bars: Mapping[str, Numbers], rows: set[str]) -> NDArray[np.int64]:
-        start = self.tape.ctypes.data
-        words = [self.plan.n, self.plan.model.nv, start, start + 8 * (self.tape.size - MARGIN)]
+    def _taken(self) -> dict[str, NDArray[Any]]:
+        try:
+            bound = self._free.pop()
+        except IndexError:
+            bound = bound_arrays(self.structure, self.code, 1) | {"tape": first_tape(self.code)}
+        return bound | varied_numbers(self.plan, self.code)
+
+    def _words(
+        self, tape: Numbers, arrays: Mapping[str, Numbers], bars: Mapping[str, Numbers], rows: set[str]
+    ) -> NDArray[np.int64]:
+        start = tape.ctypes.data
+        words = [self.plan.n, self.plan.model.nv, start, start + 8 * (tape.size - MARGIN)]
         for names, of in ((self.arrays, arrays), (self.adjoints, bars)):
             for name in names:
                 words += [of[name].ctypes.data, of[name].shape[1] if name in rows else 0]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...formulations import Program
 from ...integrate import RungeKutta
 from ...plan import Plan
-from ..kernel import aligned
+from ..calls.memory import aligned
 from ..steps.implicit.kept_rows import count_of_rows, is_closed_midpoint
 from ..steps.layout import WIDE, Layout
 from ..steps.programs import DIRECTIONS, takes_momenta

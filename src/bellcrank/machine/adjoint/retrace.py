@@ -14,8 +14,9 @@ from ...integrate import RungeKutta
 from ...kernels.adjoint.transpose import MARGIN
 from ...plan import Plan
 from ..arrays import width
-from ..kernel import aligned, bound_arrays, obtain
-from ..module import Module, assemble, structure_key, write_kernel
+from ..calls.memory import aligned, bound_arrays
+from ..kernel import obtain
+from ..module import Module, assemble, structure_name, write_kernel
 from ..steps.declared import own_buffers
 from ..steps.implicit.closed import closed_midpoint_programs
 from ..steps.implicit.kept_rows import is_closed_midpoint
@@ -64,7 +65,7 @@ class Retraced:
         self.turns = method.turns and (self.closed or not self.plain_rates)
         self.others = jacobian_programs(plan, program, self.plain_rates) if method.implicit and not self.turns else {}
         self.unit = project or not plan.model.closures
-        key = ("retrace", program.name, method.name, metric, project, *structure_key(plan))
+        key = ("retrace", program.name, method.name, metric, project, structure_name(plan))
         self.code = obtain(key, self._write)
         self.adjoints: dict[str, list[str]] = self.code.facts.adjoints
         sizes = sizes_of(plan, self.called, method, self.plain_rates)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import own_data, width
-from ..kernel import Code, aligned, bound_arrays
+from ..calls.memory import aligned, bound_arrays, carved
+from ..kernel import Code
 from .cuts.corners import NEVER, just_after, just_before
-from .declared import COUNTS, FIRST, NUMBERS, REALS, RUN_ARRAYS, RunArray, own_buffers, words
+from .declared import COUNTS, FIRST, NUMBERS, REALS, RUN_ARRAYS, own_buffers, words
 from .layout import Layout
 
 Array = NDArray[np.float64]
@@ -23,16 +24,15 @@ class Memory:
 
     def __init__(self, layout: Layout, code: Code, times: Array, corners: Array, data: Mapping[str, Array] | None = None):
         """``data``: tangents of data, (1, chunks, size, tangents of a chunk), by the names of machine.arrays."""
-        plan = layout.plan
-        self.layout, self.code = layout, code
-        self.arrays = self._arrays_of_kernels()
-        self.arrays |= {name: _array(array, layout) for name, array in RUN_ARRAYS.items()}
+        self.layout, self.code, sizes = layout, code, Sizes.of(layout)
+        of_samples = {name: max(layout.vector, RUN_ARRAYS[name].size(layout)) for name in OF_SAMPLES}
+        own, addresses = carved(sizes.doubles | of_samples)
+        self.arrays = self._arrays_of_kernels() | own
+        self.arrays |= {name: np.zeros(size, dtype=np.int64) for name, size in sizes.integers.items()}
         self.arrays |= {name: x for name, x in (data or {}).items() if name in code.arguments}
-        for program in layout.called.values():
-            for name in program.outputs:
-                size = layout.vector * max(1, width(plan, program, name)) * (1 + program.tangents)
-                if size > self.arrays.get(f"buffer:{name}", np.zeros(0)).size:
-                    self.arrays[f"buffer:{name}"] = aligned(size)
+        for name, fill in FILLED.items():
+            first = fill(layout)
+            self.arrays[name][: len(first)] = first
         if layout.number is not np.float64:
             self.arrays = {name: x if x.dtype == np.int64 else x.astype(layout.number) for name, x in self.arrays.items()}
         self.times, self.counts = self.arrays["times"][: len(times)], self.arrays["counts"]
@@ -42,9 +42,10 @@ class Memory:
         self.resume(0, 0)
         for name, value in FIRST.items():
             self.lane(name)[:] = value
-        addresses = {name: array.__array_interface__["data"][0] for name, array in self.arrays.items()}  # as array.ctypes.data
-        known = {name: size(layout) for name, size in NUMBERS.items()} | addresses
-        self.places = {word: k for k, word in enumerate(words(layout.called))}
+        for name, array in self.arrays.items():
+            if array is not own.get(name):
+                addresses[name] = array.__array_interface__["data"][0]  # as array.ctypes.data
+        known, self.places = sizes.numbers | addresses, sizes.places
         self.words = np.array([known.get(word, 0) for word in self.places], dtype=np.int64)
         self._advance: Any = self._bound()
 
@@ -123,10 +124,36 @@ class Memory:
         self._advance(self.words.ctypes.data)
 
 
-def _array(declared: RunArray, layout: Layout) -> NDArray[Any]:
-    size = declared.size(layout)
-    array = np.zeros(max(1, size), dtype=np.int64) if declared.integers else aligned(max(layout.vector, size))
-    if declared.fill is not None:
-        first = declared.fill(layout)
-        array[: len(first)] = first
-    return array
+class Sizes(NamedTuple):
+    """What of a memory depends neither on the numbers of a plan nor on the samples: made once."""
+
+    doubles: dict[str, int]
+    integers: dict[str, int]
+    numbers: dict[str, int]
+    places: dict[str, int]  # where the words of ``bound`` are
+
+    @classmethod
+    def of(cls, layout: Layout) -> Sizes:
+        plan, surfaces = layout.plan, (len(layout.surfaces.limits), layout.gates.shape, len(layout.anchors.places))
+        counts = layout.lanes, layout.parameters, layout.log, layout.neighbours, *surfaces
+        name = ("memory", layout.method.name, *(program.name for program in layout.called.values()), *counts)
+        if name not in plan.made:
+            plan.made[name] = cls._of(layout)
+        found: Sizes = plan.made[name]
+        return found
+
+    @classmethod
+    def _of(cls, layout: Layout) -> Sizes:
+        sizes = {name: array.size(layout) for name, array in RUN_ARRAYS.items() if name not in OF_SAMPLES}
+        integers = {name: max(1, size) for name, size in sizes.items() if RUN_ARRAYS[name].integers}
+        doubles = {name: max(layout.vector, size) for name, size in sizes.items() if name not in integers}
+        for program in layout.called.values():
+            for name in program.outputs:
+                size = layout.vector * max(1, width(layout.plan, program, name)) * (1 + program.tangents)
+                doubles[f"buffer:{name}"] = max(size, doubles.get(f"buffer:{name}", 0))
+        numbers = {name: size(layout) for name, size in NUMBERS.items()}
+        return cls(doubles, integers, numbers, {word: k for k, word in enumerate(words(layout.called))})
+
+
+OF_SAMPLES = ("times", "corners", "out")  # their sizes depend on how many there are
+FILLED = {name: array.fill for name, array in RUN_ARRAYS.items() if array.fill is not None}

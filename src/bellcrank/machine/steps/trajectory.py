@@ -18,7 +18,7 @@ from ...plan.loads import ELEMENT_ROW
 from ...plan.turns import turn_weights
 from ..adjoint.log import Log, LoggedAdaptive, LoggedClosed, LoggedFixed, LoggedImplicit, LoggedRadau
 from ..kernel import obtain
-from ..module import Module, structure_key
+from ..module import Module, structure_name
 from ..tangents.data import chunk_of, in_chunks
 from ..tangents.steps import with_tangents
 from .adaptive import AdaptiveStepper
@@ -105,7 +105,7 @@ class Trajectory(Memory):
 
     def _code(self, program: Program, layout: Layout, metric: str) -> Any:
         plan, method, at_once, logged = layout.plan, layout.method, layout.tangents, layout.log > 0
-        key = ("stepper", program.name, method.name, metric, at_once, logged, *structure_key(plan))
+        key = ("stepper", program.name, method.name, metric, at_once, logged, structure_name(plan))
         return obtain(key, lambda: write_stepper(plan, program, method, metric, at_once, logged))
 
     def _set_limits(self, data: Mapping[str, Array]) -> None:

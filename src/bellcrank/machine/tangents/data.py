@@ -11,7 +11,7 @@ from ...formulations.program import tangent_of
 from ...plan import Plan
 from ...plan.signature import OWN
 from ..arrays import ARRAYS, OF_NODES, VARIABLE, plan_counts
-from ..kernel import aligned
+from ..calls.memory import aligned
 
 Numbers = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ def in_chunks(rows: Numbers) -> Numbers:
 def from_chunks(rows: Numbers, parameters: int) -> tuple[Numbers, Numbers]:
     """Values (states, size) and tangents (states, size, parameters) of an output."""
     states, chunks, size, unit = rows.shape
-    tangents = np.moveaxis(rows[..., 1:], 1, 2).reshape(states, size, chunks * (unit - 1))
+    tangents = rows[..., 1:].transpose(0, 2, 1, 3).reshape(states, size, chunks * (unit - 1))
     return np.ascontiguousarray(rows[:, 0, :, 0]), np.ascontiguousarray(tangents[..., :parameters])
 
 

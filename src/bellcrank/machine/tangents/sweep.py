@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,9 @@ from ...kernels.threads import in_pieces, thread_count
 from ...plan import Plan
 from ..arrays import ARRAYS, is_tangent, width
 from ..calls.bound import Text
-from ..kernel import bound_arrays, obtain
-from ..module import Module, assemble, structure_key, write_kernel
+from ..calls.memory import bound_arrays, varied_numbers
+from ..kernel import obtain, structure
+from ..module import Module, assemble, structure_name, write_kernel
 
 Numbers = NDArray[np.float64]
 
@@ -37,14 +37,15 @@ class TangentKernel:
     """A program on one model, for states one after the other."""
 
     def __init__(self, plan: Plan, program: Program):
-        plan = plan if program.nodes or plan.nodes is None else replace(plan, nodes=None)  # one code, however they are planned
         self.plan, self.program = plan, program
-        key = ("sweep", program.name, *structure_key(plan))
+        self.structure = plan = structure(plan, program)
+        key = ("sweep", program.name, structure_name(plan))
         self.code = obtain(key, lambda: _write(plan, program), program.optimisation)
         self.arrays = [*self.code.arguments, *program.inputs, *program.outputs]
         self.widths = {name: width(plan, program, name) for name in [*program.inputs, *program.outputs]}
         self.chunked = frozenset(name for name in self.arrays if _has_tangents(program, name))
-        self._free: list[dict[str, NDArray[Any]]] = []
+        self.place = {name: 3 + 3 * k for k, name in enumerate(self.arrays)}
+        self._free: list[Buffers] = []
         self._sweep = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(
             self.code.library.address("sweep")
         )
@@ -68,7 +69,7 @@ class TangentKernel:
             words = Words(self, given, out, chunks)
             for first, last in pieces:
                 self.sweep(words, first, last)
-            self._free.append(words.bound)
+            self._free.append(words.buffers)
 
         in_pieces(sweep, states, tasks, piece)
         return out
@@ -77,30 +78,51 @@ class TangentKernel:
         """Of some states, in this thread."""
         self._sweep(words.words.ctypes.data, first, last)
 
-    def bound(self) -> dict[str, NDArray[Any]]:
+    def take(self) -> Buffers:
         """Arrays of the plan and buffers for one thread: those of a call that is over, or new ones."""
         try:
-            return self._free.pop()
+            buffers = self._free.pop()
         except IndexError:
-            return bound_arrays(self.plan, self.code, 1)
+            return Buffers(self)
+        buffers.bind(self)
+        return buffers
+
+
+class Buffers:
+    """Arrays of a plan and buffers for one thread, and the words that say where they are."""
+
+    def __init__(self, kernel: TangentKernel):
+        plan = kernel.structure
+        self.arrays: dict[str, NDArray[Any]] = bound_arrays(plan, kernel.code, 1)
+        self.words = np.zeros(3 + 3 * len(kernel.arrays), dtype=np.int64)
+        self.words[:2] = plan.n, plan.model.nv
+        self._set(kernel, self.arrays | varied_numbers(kernel.plan, kernel.code))
+
+    def bind(self, kernel: TangentKernel) -> None:
+        """To a kernel of the same code, on other numbers."""
+        if kernel is not self.kernel:
+            self._set(kernel, varied_numbers(kernel.plan, kernel.code))
+
+    def _set(self, kernel: TangentKernel, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.kernel = kernel
+        self.arrays |= arrays
+        for name, array in arrays.items():
+            self.words[kernel.place[name]] = array.__array_interface__["data"][0]
 
 
 class Words:
     """What binds a sweep to arrays, with buffers of its own."""
 
     def __init__(self, kernel: TangentKernel, given: Mapping[str, Numbers], out: Mapping[str, Numbers], chunks: int):
-        self.bound = kernel.bound()
-        self.arrays: dict[str, NDArray[Any]] = self.bound | {**given, **out}
-        words = [kernel.plan.n, kernel.plan.model.nv, chunks]
-        for name in kernel.arrays:
-            array = self.arrays[name]
-            chunked = name in out or (name in given and name in kernel.chunked)
-            further = [0, 0]
-            if name in given or name in out:
-                further[0] = 0 if len(array) == 1 else array[0].size
-                further[1] = array[0, 0].size if chunked else 0
-            words += [array.__array_interface__["data"][0], *further]
-        self.words = np.array(words, dtype=np.int64)
+        self.buffers, self.arrays = kernel.take(), {**given, **out}
+        self.words = self.buffers.words.copy()
+        self.words[2] = chunks
+        for name, array in self.arrays.items():
+            further = [0 if len(array) == 1 else array[0].size, 0]
+            if name in out or name in kernel.chunked:
+                further[1] = array[0, 0].size
+            at = kernel.place[name]
+            self.words[at : at + 3] = array.__array_interface__["data"][0], *further
 
 
 def _has_tangents(program: Program, name: str) -> bool:

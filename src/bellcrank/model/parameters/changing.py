@@ -16,6 +16,8 @@ from .parameters import changed, is_number
 from .recording import Recording, record
 from .written import Written
 
+COUNTED = ("nq", "nv", "q_index", "v_index", "q_names", "v_names", "driven", "closing_names", "closure_index", "state_places")
+"""What a model counts and names once, whatever its numbers are."""
 MOST_SHARED = 64  # sets of parameters that are remembered
 
 
@@ -51,7 +53,7 @@ class Remaking:
     """Models of other values of a recording's parameters, by computing the numbers that depend on them and nothing else."""
 
     def __init__(self, recording: Recording, model: Model) -> None:
-        self.names, self._base = recording.names, _fields(model)
+        self.names, self._model, self._base = recording.names, model, _fields(model)
         gathered: list[Variable] = []
         over = recording.model
         self.variables: list[tuple[str, Variable]] = []  # and the field of the model that they are in
@@ -82,6 +84,7 @@ class Remaking:
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
             object.__setattr__(model, name, value)
+        vars(model).update({name: x for name, x in vars(self._model).items() if name in COUNTED})
         return model
 
 

@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -34,13 +34,15 @@ DAMAGES += (AssertionError, OSError, MemoryError, ArithmeticError)
 
 
 def save_run(run: Run, path: str | Path, *, keep: bool = False) -> Path:
-    """Write a run, with all that can be derived from it, to a NetCDF file.
+    """Write a run, with all that can be derived from it, to a NetCDF file."""
+    return write_dataset(lambda: to_dataset(run), path, keep=keep)
 
-    HDF5 writes to memory: on a full disk it would end the process.
-    """
+
+def write_dataset(data: Callable[[], xr.Dataset], path: str | Path, *, keep: bool) -> Path:
+    """Write a dataset to a NetCDF file, with its digest. HDF5 writes to memory: on a full disk it would end the process."""
 
     def write(file: BinaryIO) -> None:
-        content = bytes(to_dataset(run).to_netcdf(engine="h5netcdf"))
+        content = bytes(data().to_netcdf(engine="h5netcdf"))
         file.write(content)
         file.write(_seal(content))
 
@@ -100,7 +102,7 @@ def available(run: Run, names: Iterable[str]) -> dict[str, np.ndarray]:
 
 def load_run(path: str | Path, model: Model | None = None) -> Run:
     """Read a run that ``Run.save`` wrote; its arrays are served from the file, whether or not a model is given."""
-    data = _read(Path(path))
+    data = read_dataset(path, "bellcrank_run", "Run.save")
     try:
         return _run(data, model)
     except DAMAGES as error:
@@ -148,9 +150,14 @@ def _crossings(text: str) -> tuple[Any, ...]:
     return tuple(Crossing(c["event"], c["time"], np.array(c["q"]), np.array(c["v"])) for c in found)
 
 
-def _read(path: Path) -> xr.Dataset:
+def read_dataset(path: str | Path, mark: str, writer: str) -> xr.Dataset:
+    """A NetCDF file whose digest fits, with the attribute ``mark``, the number of its format, that ``writer`` writes."""
     import xarray as xr
 
+    try:
+        path = Path(path)
+    except TypeError:
+        raise StateError(f"a file is read from a path, not from {type(path).__name__}: give its name") from None
     if not os.path.isfile(path):
         raise StateError(f"{path}: no such file")
     try:
@@ -161,9 +168,9 @@ def _read(path: Path) -> xr.Dataset:
         data = xr.load_dataset(io.BytesIO(content), engine="h5netcdf")
     except DAMAGES as error:
         raise StateError(f"{path} is not a NetCDF file, or is damaged: {error}") from error
-    found = data.attrs.get("bellcrank_run")
+    found = data.attrs.get(mark)
     if not isinstance(found, (int, np.integer)):
-        raise StateError(f"{path} was not written by Run.save: it has no attribute bellcrank_run")
+        raise StateError(f"{path} was not written by {writer}: it has no attribute {mark}")
     if found > FORMAT:
         raise StateError(f"{path} has format {found}, this version reads up to {FORMAT}: install a newer bellcrank")
     return data

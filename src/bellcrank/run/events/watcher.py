@@ -6,7 +6,7 @@ crossings of a watched quantity in the step are found on its dense output (roots
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,17 @@ Array = NDArray[np.float64]
 Inside = Callable[[Array], tuple[Array, Array]]  # rows of q and v at places of a step, 0 to 1
 
 
+def must_be_events(events: Sequence[Event]) -> Sequence[Event]:
+    if not isinstance(events, Iterable) or not all(isinstance(event, Event) for event in events):
+        raise StateError(f"events must be a list of Event; it is {events!r}")
+    return list(events)
+
+
 class Watcher:
     """``on_value``: names of events that ended the run before this one, at the time and in the state at which it begins."""
 
     def __init__(self, around: Surroundings, events: Sequence[Event], on_value: Collection[str] = (), first_time: float = 0.0):
-        if isinstance(events, Event) or not all(isinstance(event, Event) for event in events):
-            raise StateError(f"events must be a list of Event; it is {events!r}")
-        for event in events:
+        for event in must_be_events(events):
             if not (isinstance(event.value, int | float) and np.isfinite(event.value)):
                 raise StateError(f"event {event.of!r}: its value must be a finite number; it is {event.value!r}")
             if event.direction not in ("up", "down", "both") or event.then not in ("stop", "mark"):

@@ -13,13 +13,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import MissedEventError, StateError
+from ...errors import MissedEventError, NoAdjointError, StateError
 from ...model import Model
 from ...model.parameters.expressions import derived
 from ...numbers import Dual
 from ..history import History, is_state, velocity_named
 from ..jumps.passing import by_passages
 from ..output_names import Output
+from ..regular import quietly
 from ..taking import EXTREMES, INTEGRALS, Moments, by_moved_times, steps_of
 
 Array = NDArray[np.float64]
@@ -58,7 +59,8 @@ class Curves:
         if text in self._place:
             return self.values[:, self._place[text]]
         rows = self.values[:, columns]
-        return np.array([float(program.run(dict(zip(program.names, row, strict=True)))) for row in rows])
+        with quietly():
+            return np.array([float(program.run(dict(zip(program.names, row, strict=True)))) for row in rows])
 
     def partials(self, text: str, sample: int) -> Array:
         """Derivatives of a formula by all measures, (columns,), at a sample."""
@@ -70,7 +72,8 @@ class Curves:
         columns = [self._place[name] for name in program.names]
         unit = np.eye(len(columns))
         given = {name: Dual(row[k], tuple(e)) for name, k, e in zip(program.names, columns, unit, strict=True)}
-        x = program.run(given)
+        with quietly():
+            x = program.run(given)
         if isinstance(x, Dual):
             found[columns] = x.tangents
         return found
@@ -135,7 +138,9 @@ class _Weighing:
             found, slopes = float(weights @ value / span), weights / span
         else:
             found = float(np.sqrt(weights @ value**2 / span))
-            slopes = weights * value / (span * found) if found > 0 else np.full_like(weights, np.nan)
+            if not found > 0:
+                raise NoAdjointError(f"output {self.output.name!r} is zero and has a kink there: the adjoint has no derivative")
+            slopes = weights * value / (span * found)
         for k, slope in zip(self.when.nodes, slopes, strict=True):
             self.add(self.output.of, int(k), float(slope))
         return found, unit, None

@@ -12,6 +12,7 @@ from ...design import Design
 from ...errors import StateError, interrupts_pass
 from ...extremes import in_our_errors
 from ...model import Model
+from ...model.parameters.parameters import is_number
 from ..asking import sensitivity
 from ..cluster import on_cluster
 from ..outcome import Sensitivity
@@ -38,7 +39,7 @@ def finite_differences(
     All else as for sensitivity. The truncation error falls with the square of the step, and what rounding and the error of
     the integration leave grows with its inverse.
     """
-    if not 0 < relative_step < 1:
+    if not is_number(relative_step) or not 0 < relative_step < 1:
         raise StateError(f"relative_step is {relative_step!r}: give a number between 0 and 1, such as 1e-6")
     design = parameters if isinstance(parameters, Design) else Design(model, parameters)
     middle = sensitivity(model, design, outputs, duration, **options)

@@ -18,6 +18,7 @@ from ...errors import StateError
 from ...extremes import in_our_errors
 from ...machine.in_python import InPython
 from ...model import Model
+from ...run.arguments import must_be_positive
 from .complex_step import STEP, complex_data
 from .outputs import OutputCheck, check_outputs
 
@@ -83,6 +84,7 @@ def check_gradients(
     step       of central differences, as a part of each parameter (of 1, where that is zero)
     outputs, duration, and other options   as for sensitivity
     """
+    must_be_positive(step=step)
     design = parameters if isinstance(parameters, Design) else Design(model, parameters)
     if outputs is not None:
         given = {"q": q, "v": v, "tau": tau, "t": t or None, "formulation": None if formulation == "auto" else formulation}
@@ -94,6 +96,7 @@ def check_gradients(
     dyn = Dynamics(model, formulation, design=design, optimisation=0)
     state: dict[str, Any] = {"q": model.initial_q if q is None else q, "v": model.initial_v if v is None else v, "tau": tau}
     rows, _ = dyn.checked(state)
+    t = float(dyn.time_rows(t, 1)[0, 0])
     found = dyn.sensitivity(**state, t=t)
     da, a = found.da, float(np.abs(found.a).max(initial=0.0))
     exact = _complex_steps(dyn, design, rows, t)

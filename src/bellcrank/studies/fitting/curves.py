@@ -101,5 +101,11 @@ def curves_of(cases: tuple[Case, ...], fit: Fit, folder: Path | None, given: Any
             data = case.data or fit.data
         if data is None:
             raise StudyError("the fit has no data. Give [fit] data = FILE.csv, or the data themselves.")
-        found.append(read_curves(data, fit, folder, of_run=case.analysis == "run"))
+        beside = folder if given is None or _is_beside(data, folder) else None
+        found.append(read_curves(data, fit, beside, of_run=case.analysis == "run"))
     return found
+
+
+def _is_beside(data: Any, folder: Path | None) -> bool:
+    """Whether a file that the caller names is beside the study, and not in the working folder."""
+    return isinstance(data, str | Path) and folder is not None and not Path(data).exists() and (folder / data).exists()

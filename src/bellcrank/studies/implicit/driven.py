@@ -6,7 +6,8 @@ others follow from the loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from ...model.manifold import rate_matrix
 from ..starting import first_tangents
 from .equations import Array, Equations, Solved
 from .motion import Moved
+from .own_states import of_the_start
 from .standing import standing
 
 
@@ -38,6 +40,7 @@ class Asked(NamedTuple):
     hold: Iterable[str] | str = ()
     q: ArrayLike | None = None
     t: float = 0.0
+    states: Mapping[str, float] | None = None
 
 
 def driven(design: Design, **options: Any) -> tuple[Drive, Moved]:
@@ -55,7 +58,16 @@ def driven(design: Design, **options: Any) -> tuple[Drive, Moved]:
     used = design if by_time else standing(design, asked.t)
     dynamics = _compiled(used)
     equations = Equations(dynamics, used, found.values if by_time else np.full(len(found.values), asked.t))
-    return found, _moved(design, equations, found, asked)
+    moved = _moved(design, equations, found, asked)
+    return found, _with_held_states(moved, asked.states or {}) if equations.model.state_places else moved
+
+
+def _with_held_states(moved: Moved, given: Mapping[str, float]) -> Moved:
+    """User-defined states stay where the start of the design has them, or where they are given."""
+    model, dv = moved.equations.model, moved.dv.copy()
+    kept = np.array([[name not in given] for name in model.state_names])
+    dv[:, list(model.state_places)] = kept * of_the_start(moved.equations)
+    return replace(moved, dv=dv)
 
 
 def _compiled(design: Design) -> Dynamics:

@@ -6,6 +6,7 @@ The motion that is given does not depend on the design; coordinates that follow 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ...errors import StateError
 from ...results import Run
 from .equations import Array, Equations, Solved
 from .motion import Moved
+from .own_states import along_motion
 
 
 def motion_with_efforts(
@@ -44,9 +46,20 @@ def motion_with_efforts(
     dq = np.zeros((len(at), model.nq, equations.count))
     if not model.closures:
         still = np.zeros((len(at), model.nv, equations.count))
-        return at, Moved(equations, q, v, a, dq, still, still, Held.of(model, set()), ())
+        moved = Moved(equations, q, v, a, dq, still, still, Held.of(model, set()), ())
+        return at, moved if isinstance(motion, Run) else _with_states(moved)
     assert not isinstance(motion, Run)
     held = held_by(model, motion)
     solved = Solved(equations, q, held, None, lambda k: f"t = {at[k]:.6g} s")
-    moved = Moved.following(equations, solved, (q, v, a), dq, held)
+    moved = _with_states(Moved.following(equations, solved, (q, v, a), dq, held))
     return at, moved.acted_on(given_motion(model, motion) if actuated is None else tuple(actuated))
+
+
+def _with_states(moved: Moved) -> Moved:
+    """With user-defined states, which are integrated along the motion."""
+    own = list(moved.equations.model.state_places)
+    if not own or moved.da is None:
+        return moved
+    dv, da = moved.dv.copy(), moved.da.copy()
+    dv[:, own], da[:, own] = along_motion(moved.equations, (moved.q, moved.v, moved.a), (moved.dq, moved.dv, moved.da))
+    return replace(moved, dv=dv, da=da)

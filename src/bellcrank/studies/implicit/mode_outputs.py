@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import StateError
 from ...wording import did_you_mean
 from ..outcome import Found
+from ..output_names import must_be_names
 from .equations import Array
 from .vibration import Complex, Roots
 
@@ -66,10 +67,8 @@ KINDS: dict[str, tuple[Callable[[Complex, Complex], tuple[Array, Array]], str]] 
 
 
 def found_of_modes(outputs: Sequence[str], roots: Roots) -> dict[str, Found]:
-    if isinstance(outputs, str) or not all(isinstance(name, str) for name in outputs):
-        raise StateError(f"outputs must be a list of names; it is {outputs!r}")
     s = np.array([mode.root for mode in roots.modes], dtype=complex)
-    return {name: _found(name, s, roots.slopes) for name in outputs}
+    return {name: _found(name, s, roots.slopes) for name in must_be_names(outputs)}
 
 
 def asked_of_modes(name: str) -> tuple[str, int | None]:

@@ -77,7 +77,9 @@ class Moved:
     def measured(self, names: list[str]) -> tuple[Derivative, tuple[str, ...]]:
         """Values (k, columns), derivatives (k, columns, P), and units: of measures, and of efforts, "crank_pivot.effort" and
         "crank_pivot.power" of what is no drive of the model."""
-        own = {f"{dof}.{what}": (k, what) for k, dof in enumerate(self.equations.model.v_names) for what in ("effort", "power")}
+        model, own = self.equations.model, dict[str, tuple[int, str]]()
+        for k in (k for k in range(model.nv) if k not in model.state_places):
+            own |= {f"{model.v_names[k]}.{what}": (k, what) for what in ("effort", "power")}
         plain = [name for name in names if name not in own]
         found, units = self._plainly_measured(plain)
         columns, their_units = dict(zip(plain, range(len(plain)), strict=True)), dict(zip(plain, units, strict=True))
@@ -85,7 +87,7 @@ class Moved:
             self._of_effort(*own[name]) if name in own else (found.value[:, columns[name]], found.along[:, columns[name]])
             for name in names
         ]
-        dofs = Labels.of(self.equations.model).dof_units
+        dofs = Labels.of(model).dof_units
         their_units |= {name: "W" if what == "power" else EFFORT[dofs[k]] for name, (k, what) in own.items()}
         value, along = (np.stack(part, axis=1) for part in zip(*parts, strict=True))
         return Derivative(value, along), tuple(their_units[name] for name in names)

@@ -19,7 +19,8 @@ from ...errors import StateError
 from ...model.parameters.expressions import derived
 from ...numbers import Dual
 from ..outcome import Found
-from ..output_names import Output, parsed
+from ..output_names import Output, must_be_names, parsed
+from ..regular import quietly, root_mean_square
 from .equations import Array
 
 NEAR = 1e-9
@@ -39,9 +40,7 @@ class Positions(Protocol):
 
 def outputs_of(axis: Axis, names: Sequence[str]) -> list[Output]:
     """The outputs, checked."""
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise StateError(f"outputs must be a list of names; it is {names!r}")
-    return [_parsed(axis, name) for name in names]
+    return [_parsed(axis, name) for name in must_be_names(names)]
 
 
 def _parsed(axis: Axis, name: str) -> Output:
@@ -103,9 +102,8 @@ def _over(axis: Axis, output: Output, value: Array, along: Array, unit: str) -> 
         return Found(weights @ value, weights @ along, f"{unit} {axis.unit}".strip(), None)
     if output.taken == "mean":
         return Found(weights @ value / span, weights @ along / span, unit, None)
-    rms = np.sqrt(weights @ value**2 / span)
-    slopes = (weights * value) @ along / span
-    return Found(rms, slopes / rms if rms > 0 else np.full(along.shape[1], np.nan), unit, None)
+    rms, slopes = root_mean_square(output.name, weights / span, value, along)
+    return Found(rms, slopes, unit, None)
 
 
 def formula(text: str, names: Sequence[str], measured: Derivative) -> tuple[Array, Array]:
@@ -117,7 +115,8 @@ def formula(text: str, names: Sequence[str], measured: Derivative) -> tuple[Arra
     columns = [list(names).index(name) for name in program.names]
     rows = []
     for value, along in zip(measured.value, measured.along, strict=True):
-        x = program.run({name: Dual(value[k], along[k]) for name, k in zip(program.names, columns, strict=True)})
+        with quietly():
+            x = program.run({name: Dual(value[k], along[k]) for name, k in zip(program.names, columns, strict=True)})
         rows.append([x.value, *x.tangents] if isinstance(x, Dual) else [x] + [0.0] * along.shape[-1])
     found = np.array(rows, dtype=float).reshape(len(measured.value), -1)
     return found[:, 0], found[:, 1:]

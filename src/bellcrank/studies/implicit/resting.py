@@ -6,7 +6,8 @@ At rest the efforts f(q, lambda) = g(q) - G^T lambda that the motion takes are t
     [ G    0   ] [ d lambda ] = - [ dPhi/dp ]
 
 K is the stiffness, with the curvature of the closures in it (analyses.stiffness). In directions that have none the mechanism is
-moved as little as can be.
+moved as little as can be. User-defined states z, whose rates are zero there too, are unknowns beside the displacements: their
+rates are among the efforts, as those of unit masses with the velocity z, and the columns of K are then those of C.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from ...analyses.resting import Equilibrium, equilibrium
 from ...analyses.state import conditions
-from ...analyses.stiffness import effort_jacobians, holding_efforts, scales
+from ...analyses.stiffness import effort_jacobians, scales
 from ...analyses.ties import Ties
 from ...design import Design
 from ...dynamics.differentiation import Derivative
@@ -35,7 +36,8 @@ UNHELD = 1e-6  # of the efforts that a parameter changes
 
 
 class Rest(NamedTuple):
-    """A position of rest and its derivatives: d (nv, P) displacements, of the multipliers (m, P)."""
+    """A position of rest and its derivatives: d (nv, P) displacements, or changes of user-defined states; of the multipliers
+    (m, P)."""
 
     equations: Equations
     found: Equilibrium
@@ -46,14 +48,21 @@ class Rest(NamedTuple):
     d_multipliers: Array
 
     @property
+    def dv(self) -> Array:
+        """(nv, P): zero, but for user-defined states."""
+        own = np.zeros((self.equations.model.nv, 1))
+        own[list(self.equations.model.state_places)] = 1.0
+        return np.asarray(own * self.d)
+
+    @property
     def rows(self) -> dict[str, Array]:
         still = np.zeros((1, self.equations.model.nv))
-        return {"q": self.found.q[None], "v": still, "a": still, "lambda": self.multipliers[None]}
+        return {"q": self.found.q[None], "v": self.found.v[None], "a": still, "lambda": self.multipliers[None]}
 
     @property
     def changes(self) -> dict[str, Array]:
         still = np.zeros((1, self.equations.model.nv, self.equations.count))
-        return {"q": self.dq[None], "v": still, "a": still, "lambda": self.d_multipliers[None]}
+        return {"q": self.dq[None], "v": self.dv[None], "a": still, "lambda": self.d_multipliers[None]}
 
     def measured(self, names: list[str]) -> tuple[Derivative, tuple[str, ...]]:
         code = measuring(self.equations.dynamics, names)
@@ -84,18 +93,19 @@ class _Solution:
     def __init__(self, equations: Equations, found: Equilibrium):
         self.equations, self.found, dynamics = equations, found, equations.dynamics
         self.given = conditions(dynamics, found.tau, found.inputs, found.t)
-        self.ties, self.q = Ties(dynamics, found.t), found.q
-        left = self.given.tau - holding_efforts(dynamics, self.q, self.given)
-        self.multipliers = self.ties.multipliers(self.q, left)
-        still = np.zeros(equations.model.nv)
-        self.K = effort_jacobians(dynamics, self.q, still, still, self.given, self.multipliers)[0]
+        self.ties, self.q, self.v = Ties(dynamics, found.t), found.q, found.v
+        still, own = np.zeros(equations.model.nv), list(equations.model.state_places)
+        holding = dynamics.inverse_dynamics(self.q, self.v, still, t=found.t, inputs=found.inputs)
+        self.multipliers = self.ties.multipliers(self.q, self.given.tau - holding)
+        self.K, C = effort_jacobians(dynamics, self.q, self.v, still, self.given, self.multipliers)
+        self.K[:, own] = C[:, own]
 
     @cached_property
     def by_design(self) -> Array:
         """df/dp (nv, P)."""
         eq, model = self.equations, self.equations.model
         still = np.zeros((1, model.nv))
-        rows = {"q": self.q[None], "v": still, "a": still}
+        rows = {"q": self.q[None], "v": self.v[None], "a": still}
         changes = {"q": np.zeros((1, model.nq, eq.count))}
         if self.multipliers is None:
             return eq.along("inverse_dynamics", rows, changes).along[0]
@@ -128,18 +138,30 @@ class _Solution:
         Solved.must_close(eq, eq.G(self.q[None])[0] @ d + left[0], left[0], "rest")
         return d
 
+    @property
+    def _units(self) -> Array:
+        """What counts as one: rad, the size of the mechanism, that of a state."""
+        own = list(self.equations.model.state_places)
+        units = scales(self.equations.dynamics, self.q, self.given).displacement
+        units[own] = 1.0 + np.abs(self.v[own])
+        return units
+
     def _balanced(self, N: Array, d: Array) -> Array:
         """d and what of N is needed so that efforts stay balanced."""
-        eq, units = self.equations, scales(self.equations.dynamics, self.q, self.given).displacement
+        eq = self.equations
         if not N.shape[1]:
             return d
         right = -N.T @ (self.by_design + self.K @ d)
-        weights = np.sqrt(N.T**2 @ units**2)  # so that stiffnesses of turns and slides can be compared
-        K = weights[:, None] * (N.T @ self.K @ N) * weights
+        weights = np.sqrt(N.T**2 @ self._units**2)  # so that stiffnesses of turns and slides can be compared
+        K, rows = (N.T @ self.K @ N) * weights, weights[:, None]
+        if eq.model.state_places:  # rates have units of their own
+            largest = np.abs(K).max(axis=1, keepdims=True)
+            rows = 1.0 / np.where(largest > 0, largest, 1.0)
+        K = rows * K
         factors = factored(K, SOFT)
-        y = factors.solve_many(weights[:, None] * right)
-        missed = np.abs(K @ y - weights[:, None] * right).max(axis=0, initial=0.0)
-        carried = np.abs(weights[:, None] * (N.T @ np.abs(self.by_design))).max(initial=0.0)
+        y = factors.solve_many(rows * right)
+        missed = np.abs(K @ y - rows * right).max(axis=0, initial=0.0)
+        carried = np.abs(rows * (N.T @ np.abs(self.by_design))).max(initial=0.0)
         loose = ", ".join(map(repr, self.found.neutral)) or "it"
         if factors.rank < len(K):
             if missed.max(initial=0.0) > UNHELD * carried:

@@ -36,15 +36,16 @@ def of_drive(
     hold: Iterable[str] | str = (),
     q: ArrayLike | None = None,
     t: float = 0.0,
+    states: Mapping[str, float] | None = None,
 ) -> Sensitivity:
     """Of an input through its range."""
     given: dict[str, Any] = {"coordinate": coordinate, "values": values, "times": times, "speed": speed}
-    given |= {"acceleration": acceleration, "hold": hold, "q": q, "t": t}
+    given |= {"acceleration": acceleration, "hold": hold, "q": q, "t": t, "states": states}
     found, moved = driven(design, **given)
     axis = Axis(found.input, found.values, found.unit)
     outcome = found_of(axis, outputs_of(axis, outputs), moved)
-    states = {"q": (moved.q, moved.dq), "v": (moved.v, moved.dv)}
-    return result(design, "drive", axis, states, outcome, {"input": found.input, "speed": speed, "t": t})
+    motion = {"q": (moved.q, moved.dq), "v": (moved.v, moved.dv)}
+    return result(design, "drive", axis, motion, outcome, {"input": found.input, "speed": speed, "t": t})
 
 
 def of_equilibrium(
@@ -101,8 +102,7 @@ def of_inverse_motion(
 
 
 def at_rest(at: Rest) -> dict[str, tuple[Array, Array]]:
-    model, count = at.equations.model, at.equations.count
-    return {"q": (at.found.q, at.dq), "v": (np.zeros(model.nv), np.zeros((model.nv, count)))}
+    return {"q": (at.found.q, at.dq), "v": (at.found.v, at.dv)}
 
 
 def result(

@@ -84,7 +84,7 @@ def _vectors(at: Rest, wanted: Sequence[complex]) -> list[_Vectors]:
     eq, found = at.equations, at.found
     dyn, still = eq.dynamics, np.zeros(eq.model.nv)
     given, ties = conditions(dyn, found.tau, found.inputs, found.t), Ties(dyn, found.t)
-    K, C = effort_jacobians(dyn, found.q, still, still, given, at.multipliers if ties.any else None)
+    K, C = effort_jacobians(dyn, found.q, found.v, still, given, at.multipliers if ties.any else None)
     M, N = dyn.mass_matrix(found.q, t=found.t), ties.basis(found.q)
     G = eq.G(found.q[None])[0] / eq.loops.rows[:, None] if ties.any else np.zeros((0, eq.model.nv))
     if not N.shape[1]:
@@ -140,7 +140,7 @@ def _changed_efforts(at: Rest, vectors: list[_Vectors]) -> Complex:
     for p, data in enumerate(complex_data(eq.dynamics.plan, eq.design)):
         given: dict[str, list[Any]] = {
             "q": _duals(q + 1j * STEP * at.dq[:, p], moved + 1j * STEP * turned[:, :, p]),
-            "v": _duals(np.zeros(eq.model.nv, dtype=complex), np.array([v for _, v, _ in parts], dtype=complex)),
+            "v": _duals(at.found.v + 1j * STEP * at.dv[:, p], np.array([v for _, v, _ in parts], dtype=complex)),
             "a": _duals(np.zeros(eq.model.nv, dtype=complex), np.array([a for _, _, a in parts], dtype=complex)),
             "t": [at.found.t],
             "u": list(at.found.inputs),

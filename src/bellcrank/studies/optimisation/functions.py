@@ -27,8 +27,9 @@ def jax_function(problem: Problem) -> Callable[..., Any]:
 
     def both(x: Any) -> Any:
         x = jnp.asarray(x)
+        x = x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)  # a cost is no whole number
         shapes = (jax.ShapeDtypeStruct((), x.dtype), jax.ShapeDtypeStruct(x.shape, x.dtype))
-        return jax.pure_callback(called, shapes, x)
+        return jax.pure_callback(called, shapes, x, vmap_method="sequential")
 
     cost = jax.custom_vjp(lambda x: both(x)[0])
     cost.defvjp(lambda x: both(x), lambda gradient, above: (above * gradient,))
@@ -46,8 +47,9 @@ def torch_function(problem: Problem) -> Callable[..., Any]:
         @staticmethod
         def forward(context: Any, x: Any) -> Any:
             cost, gradient = problem.cost_and_gradient(x.detach().cpu().numpy().astype(np.float64))
-            context.save_for_backward(torch.as_tensor(gradient, dtype=x.dtype, device=x.device))
-            return torch.as_tensor(cost, dtype=x.dtype, device=x.device)
+            like = {"dtype": x.dtype if x.dtype.is_floating_point else torch.get_default_dtype(), "device": x.device}
+            context.save_for_backward(torch.as_tensor(gradient, **like))
+            return torch.as_tensor(cost, **like)
 
         @staticmethod
         def backward(context: Any, *above: Any) -> Any:

@@ -77,7 +77,8 @@ def optimize(
         more: dict[str, Any] = {"outputs": outputs, "duration": duration, "cases": cases, "events": events}
         study = made_study(_named(model), over, minimize=minimize, subject_to=subject_to, search=search, run=options, **more)
     if not any(study.cost_of(case) for case in study.cases):
-        raise StudyError("the study has no cost. Say what is minimised: minimize, or [cost] in the file.")
+        cost = "Give what is minimised: minimize, or [cost] in the file."
+        raise StudyError(f"the study has no cost. {'It is a fit: call fit instead.' if study.fit is not None else cost}")
     return solved(Problem(study, mode), record=record, resume=resume, progress=progress, scheduler=scheduler)
 
 
@@ -104,6 +105,8 @@ def solved(
     scheduler: Any = None,
 ) -> Optimum:
     """The optimum of a problem, from all of its starts."""
+    if progress is not None and not callable(progress):
+        raise StudyError(f"progress is {progress!r}. Give a function of the number of evaluations and the best cost so far.")
     search = search or problem.study.search
     method = chosen_method(problem, search)
     kept = Record.at(record, problem, resume=resume)
@@ -113,7 +116,9 @@ def solved(
     try:
         first = problem.evaluate(problem.start.clip(problem.lower, problem.upper))
         if first.reason is not None and search.starts == 1:
-            raise StudyError(f"the design where the search starts is infeasible: {first.reason} Give another start.")
+            raise StudyError(
+                f"the design where the search starts is infeasible: {first.reason.rstrip('.')}. Give another start."
+            )
         ended = _searched(problem, search, kept, follow, scheduler)
     except KeyboardInterrupt:
         interrupted = True
@@ -134,12 +139,12 @@ def _searched(problem: Problem, search: Search, record: Record, follow: _Follow,
     count = int(search.starts)
     points = list(enumerate(starting_points(problem, count, int(search.seed))))
     if scheduler is not None and count > 1:
-        return search_on_cluster(problem, points, search, record, scheduler, follow.add)
+        return search_on_cluster(problem, points, search, record, scheduler, follow)
     processes = min(os.cpu_count() or 1, count) if search.parallel else 1
     if processes < 2 or count < 4:
         return search_here(problem, points, search, lambda k: None)
     first = search_here(problem, points[:1], search, lambda k: None)  # compiles what all of them need
-    return first + search_shared(problem, points[1:], search, record, processes, follow.add)
+    return first + search_shared(problem, points[1:], search, record, processes, follow)
 
 
 class _Follow:

@@ -71,7 +71,7 @@ class Record:
 
     def find(self, x: Array) -> Point | None:
         """A point that is known from before; it counts as evaluated."""
-        point = self.known.pop(x.tobytes(), None)
+        point = self.known.get(x.tobytes())
         if point is not None:
             self.points.append(point)
         return point

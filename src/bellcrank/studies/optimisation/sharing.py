@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,23 @@ from numpy.typing import NDArray
 from ..cluster import on_cluster
 from ..study.spec import Search
 from .evaluation import Infeasible
-from .problem import Problem
+from .problem import Point, Problem
 from .record import Record, as_json, as_point
 from .searching import Ended, search_from
 
 Array = NDArray[np.float64]
 Starts = Sequence[tuple[int, Array]]
 Noted = Callable[[int], None]
+
+
+class Follow(Protocol):
+    """Keeps what is evaluated."""
+
+    def find(self, x: Array) -> Point | None:
+        """A design that the record had: it counts as evaluated."""
+
+    def add(self, point: Point) -> None:
+        """A design that was evaluated."""
 
 
 def starting_points(problem: Problem, count: int, seed: int) -> Array:
@@ -59,23 +69,21 @@ def search_here(problem: Problem, starts: Starts, search: Search, began: Noted) 
 
 
 def search_shared(
-    problem: Problem, starts: Starts, search: Search, record: Record, processes: int, noted: Callable[[Any], None]
+    problem: Problem, starts: Starts, search: Search, record: Record, processes: int, follow: Follow
 ) -> list[Ended]:
-    """Among processes; ``noted`` is told every evaluation as it comes."""
+    """Among processes; ``follow`` is told every evaluation as it comes."""
     queue: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
     shares = [list(starts[k::processes]) for k in range(processes)]
     job = {"study": problem.study, "search": search, "known": list(record.known.values())}
     workers = [_Worker({**job, "starts": share, "kind": type(problem)}, queue) for share in shares if share]
-    ended, running = [], len(workers)
+    ended, running = list[Ended](), len(workers)
     try:
         while running:
             line = queue.get()
             if line is None:
                 running -= 1
-            elif "ended" in line:
-                ended.append(Ended(line["start"], line["success"], line["ended"], line.get("cost", np.inf)))
             else:
-                noted(as_point(line))
+                ended += taken_line(line, follow)
     finally:
         for worker in workers:
             worker.stop()
@@ -88,19 +96,27 @@ def search_shared(
 
 
 def search_on_cluster(
-    problem: Problem, starts: Starts, search: Search, record: Record, scheduler: Any, noted: Callable[[Any], None]
+    problem: Problem, starts: Starts, search: Search, record: Record, scheduler: Any, follow: Follow
 ) -> list[Ended]:
     """On the workers of a Dask cluster, a start at a time; its evaluations come back when it has ended."""
     job = {"study": problem.study, "search": search, "known": list(record.known.values()), "kind": type(problem)}
     packed = {k: (pickle.dumps({**job, "starts": [(k, x0)]}),) for k, x0 in starts}
-    ended = []
+    ended: list[Ended] = []
     for _, lines in on_cluster(searched_there, packed, scheduler, "the search from start"):
         for line in lines:
-            if "ended" in line:
-                ended.append(Ended(line["start"], line["success"], line["ended"], line.get("cost", np.inf)))
-            else:
-                noted(as_point(line))
+            ended += taken_line(line, follow)
     return ended
+
+
+def taken_line(line: dict[str, Any], follow: Follow) -> list[Ended]:
+    """What a process wrote: that a search has ended, a design that its record had, or one that it has evaluated."""
+    if "ended" in line:
+        return [Ended(line["start"], line["success"], line["ended"], line.get("cost", np.inf))]
+    if "known" in line:
+        follow.find(np.array(line["known"], dtype=np.float64))
+    else:
+        follow.add(as_point(line))
+    return []
 
 
 def searched_there(packed: bytes) -> list[dict[str, Any]]:
@@ -156,7 +172,14 @@ def serve(job: dict[str, Any], write: Callable[[dict[str, Any]], None]) -> None:
     """What a process does: its share of the starts."""
     problem: Problem = job["kind"](job["study"])
     record = Record(known={point.x.tobytes(): point for point in job["known"]})
-    problem.seen, problem.noted = record.find, lambda point: write(as_json(point))
+
+    def seen(x: Array) -> Point | None:
+        point = record.find(x)
+        if point is not None:
+            write({"known": x.tolist()})
+        return point
+
+    problem.seen, problem.noted = seen, lambda point: write(as_json(point))
     for k, x0 in job["starts"]:
         (ended,) = search_here(problem, [(k, x0)], job["search"], lambda k: None)
         line: dict[str, Any] = {"start": ended.start, "success": ended.success, "ended": ended.message}

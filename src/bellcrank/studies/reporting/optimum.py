@@ -14,7 +14,7 @@ from ...dynamics.dynamics import Dynamics
 from ...model import Model
 from ...model.measures.columns import unit_of
 from ...model.measures.paths import built_in
-from ...results.plots import LEGEND, save_figure
+from ...results.plots import LEGEND, PALETTE, STOP_COLOR, literal, save_figure, tidy
 from ...run import simulate
 from ..implicit.outputs import Axis, outputs_of
 from ..optimisation.problem import Point, Problem
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..optimisation.optimum import Optimum
 
 Array = NDArray[np.float64]
-BEFORE, AFTER, MEASURED = "0.6", "C0", "C3"
+BEFORE, AFTER, MEASURED = "0.6", PALETTE[0], STOP_COLOR
 SAMPLES = 200  # of a curve at least
 MOST_NAMED = 40  # parameters whose names can be read side by side
 
@@ -52,6 +52,10 @@ def optimum_figure(found: Optimum, path: str | Path | None, points: Sequence[str
             _histories(axes[2 + k], found.problem, name, runs)
         for k, point in enumerate(points):
             _paths(axes[2 + len(names) + k], found.problem, point, runs)
+    for panel in axes[:panels]:
+        tidy(panel)
+    axes[1].grid(visible=False)
+    figure.suptitle(literal(found.model.name, 80), x=0.01, ha="left", fontsize=14, weight="bold")
     if path is not None:
         save_figure(figure, Path(path), keep=False)
     return figure
@@ -74,8 +78,8 @@ def convergence(axes: Axes, problem: Problem, history: Sequence[Point]) -> None:
     positive = costs[np.isfinite(costs)]
     if len(positive) and positive.min() > 0 and positive.max() > 20 * positive.min():
         axes.set_yscale("log")
-    axes.set_xlabel("evaluations, each with its gradient")
-    axes.set_title("cost", fontsize="medium")
+    axes.set_xlabel("evaluation of the cost and its gradient")
+    axes.set_title("Cost", loc="left", weight="bold")
     axes.legend(**LEGEND)
 
 
@@ -95,9 +99,9 @@ def on_ranges(axes: Axes, found: Optimum) -> None:
     if many:
         axes.set_yticks([])
         axes.set_ylabel(f"{n} parameters, the first on top", fontsize="small")
-    axes.set_xticks([0, 1], ["min", "max"])
+    axes.set_xticks([0, 1], ["lower bound", "upper bound"])
     axes.set_ylim(-0.12 * n - 0.6, n - 0.5)
-    axes.set_title("parameters on their ranges", fontsize="medium")
+    axes.set_title("Parameters between their bounds", loc="left", weight="bold")
     axes.legend(fontsize="small", loc="lower center", ncols=2)
 
 
@@ -202,5 +206,5 @@ def _paths(axes: Axes, problem: Problem, point: str, runs: Sequence[dict[str, Ar
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_xlabel(_with_unit(problem.model, across))
     axes.set_ylabel(_with_unit(problem.model, up))
-    axes.set_title(f"path of {point}", fontsize="medium")
+    axes.set_title(f"Path of {point}", loc="left", weight="bold")
     axes.legend(**LEGEND)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import StateError
 from ...figures import NotebookFigure
-from ...results.plots import LEGEND, save_figure
+from ...results.plots import LEGEND, PALETTE, save_figure, tidy
 from .tables import short
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ POINTS = 40  # marks of the derivatives that are laid over
 
 
 def draw(found: Sensitivity, names: Sequence[str], over: Sensitivity | None, scaled: bool, path: Any, keep: bool) -> Figure:
+    if over is not None and not hasattr(over, "d"):
+        raise StateError(f"differences must be the result of bc.finite_differences; it is {over!r}")
     figure = NotebookFigure(figsize=(8, 2.6 * len(names)), layout="constrained")
     for name, axes in zip(names, np.atleast_1d(figure.subplots(len(names), 1)).ravel(), strict=True):
         size = np.where(found.at == 0, 1.0, np.abs(found.at)) if scaled else np.ones(len(found.at))
@@ -33,6 +35,7 @@ def draw(found: Sensitivity, names: Sequence[str], over: Sensitivity | None, sca
             _lines(axes, found, name, slopes, other)
         else:
             _bars(axes, found.parameters, slopes, other)
+        tidy(axes)
         axes.set_title(f"derivatives of {name}{', times each parameter' if scaled else ''}", loc="left", fontsize="medium")
         (axes.set_ylabel if slopes.ndim == 2 else axes.set_xlabel)(f"({unit})" if unit else "")
     if path is not None:
@@ -42,6 +45,7 @@ def draw(found: Sensitivity, names: Sequence[str], over: Sensitivity | None, sca
 
 def _lines(axes: Any, found: Sensitivity, name: str, slopes: Any, other: Any) -> None:
     at, label = found.axis_of(name)
+    axes.set_prop_cycle(color=PALETTE)
     lines = axes.plot(at, slopes, label=list(map(short, found.parameters)), marker="o" if len(at) < 2 else None)
     if other is not None:
         every = max(1, len(at) // POINTS)
@@ -49,14 +53,14 @@ def _lines(axes: Any, found: Sensitivity, name: str, slopes: Any, other: Any) ->
             axes.plot(at[::every], column[::every], "o", mfc="none", ms=4, color=line.get_color())
         axes.plot([], [], "o", mfc="none", ms=4, color="gray", label="differences")
     axes.set_xlabel(label)
-    axes.grid(alpha=0.3)
     axes.legend(**LEGEND)
 
 
 def _bars(axes: Any, names: Sequence[str], slopes: Any, other: Any) -> None:
-    axes.barh(list(map(short, names)), slopes)
+    axes.barh(list(map(short, names)), slopes, color=PALETTE[0])
+    axes.invert_yaxis()  # the first one on top
     if other is not None:
-        axes.plot(other, list(map(short, names)), "o", mfc="none", color="black", label="differences")
+        axes.plot(other, list(map(short, names)), "o", mfc="none", color="black", label="differences", clip_on=False)
         axes.legend(**LEGEND)
     axes.axvline(0.0, color="black", lw=0.8)
 
@@ -79,9 +83,10 @@ def draw_tornado(spread: Tolerances, names: Sequence[str], path: Any, keep: bool
 
 def _tornado(axes: Any, spread: Tolerances, name: str) -> None:
     found, parts, value = spread.of, spread.parts(name), spread.of.value(name)
+    tidy(axes)
     order = np.argsort(np.abs(parts))
     places = np.arange(len(order))
-    for sign, color, label in ((1.0, "tab:orange", "parameter larger"), (-1.0, "tab:blue", "parameter smaller")):
+    for sign, color, label in ((1.0, PALETTE[1], "parameter larger"), (-1.0, PALETTE[0], "parameter smaller")):
         axes.barh(places, sign * parts[order], left=value, color=color, label=label)
     units = zip(found.parameters, spread.sizes, found.parameter_units, strict=True)
     labels = [f"{short(name)} {PM}{size:.3g}{f' {unit}' if unit else ''}" for name, size, unit in units]

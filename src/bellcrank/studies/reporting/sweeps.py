@@ -40,6 +40,7 @@ def plot_sweep(
 
 def _scatter(columns: Mapping[str, Array], parameters: int) -> Figure:
     from ...figures import NotebookFigure
+    from ...results.plots import PALETTE, tidy
 
     names = list(columns)
     across, down = names[:parameters], names[parameters:]
@@ -47,8 +48,8 @@ def _scatter(columns: Mapping[str, Array], parameters: int) -> Figure:
     axes = figure.subplots(len(down), len(across), squeeze=False, sharex="col", sharey="row")
     for i, output in enumerate(down):
         for j, parameter in enumerate(across):
-            axes[i, j].plot(columns[parameter], columns[output], ".", markersize=2, alpha=0.5, color="tab:blue")
-            axes[i, j].grid(visible=True, alpha=0.3)
+            axes[i, j].plot(columns[parameter], columns[output], ".", markersize=2, alpha=0.5, color=PALETTE[0])
+            tidy(axes[i, j])
         axes[i, 0].set_ylabel(output, fontsize=8)
     for j, parameter in enumerate(across):
         axes[-1, j].set_xlabel(parameter, fontsize=8)
@@ -61,6 +62,7 @@ def _parallel(columns: Mapping[str, Array], parameters: int) -> Figure:
     from matplotlib.collections import LineCollection
 
     from ...figures import NotebookFigure
+    from ...results.plots import STOP_COLOR
 
     names = list(columns)
     table = np.stack([columns[name] for name in names], axis=1)
@@ -79,5 +81,5 @@ def _parallel(columns: Mapping[str, Array], parameters: int) -> Figure:
         range(len(names)), [f"{x}\n{a:.4g} … {b:.4g}" for x, a, b in zip(names, low, high, strict=True)], fontsize=8
     )
     for k in range(len(names)):
-        axes.axvline(k, color="black" if k < parameters else "tab:red", linewidth=0.8)
+        axes.axvline(k, color="black" if k < parameters else STOP_COLOR, linewidth=0.8)
     return figure

@@ -6,11 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
+
 from ...errors import StudyError
 from ...model import Model
+from ...model.parameters.parameters import is_number
 from ...model.spec.problems import Problems
 from ...run import Event
 from .checks import check_study
+from .given import check_given
 from .spec import CASES_OF, Case, Constraint, Cost, RunOptions, Search, Study, Watched
 from .variations import Bounds, Distribution, Listed, Spaced, Variation
 
@@ -34,6 +38,9 @@ def made_study(
     """A Study of these arguments, checked as a file is; raises StudyError with all of its problems."""
     if isinstance(over, str) or not isinstance(over, Mapping | Sequence):
         raise StudyError(f"over is {over!r}: give paths of parameters with their bounds, {{path: (min, max)}}.")
+    for name, given in {"outputs": outputs, "cases": cases, "subject_to": subject_to}.items():
+        if not isinstance(given, Mapping | None):
+            raise StudyError(f"{name} is {given!r}. Give a mapping from names.")
     bounds = over if isinstance(over, Mapping) else dict.fromkeys(over)
     study = Study(
         model=model,
@@ -55,6 +62,8 @@ def made_study(
 def checked(study: Study) -> Study:
     """The study with its model loaded; raises StudyError with everything that is wrong with it."""
     problems = Problems("study", StudyError)
+    check_given(study, problems)
+    problems.raise_if_any()
     for path, variation in study.parameters.items():
         if reason := variation.wrong():
             problems.add(f'"{path}": {reason}.')
@@ -79,10 +88,10 @@ def _variation(path: str, given: Any) -> Variation:
     if given is None:
         return Bounds()
     if isinstance(given, Mapping):
-        made: Variation = _made(Bounds, f'bounds of "{path}"', given)
+        made: Variation = _made(Bounds, f'bounds of "{path}"', {name: _number(x) for name, x in given.items()})
         return made
-    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) in (2, 3):
-        return Bounds(*(None if x is None else float(x) for x in given))
+    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and len(given) in (2, 3):
+        return Bounds(*map(_number, given))
     raise StudyError(f'the bounds of "{path}" are {given!r}: give (min, max), or {{"min": ..., "max": ..., "start": ...}}.')
 
 
@@ -91,22 +100,31 @@ def _constraint(name: str, given: Any) -> Constraint:
     if isinstance(given, Constraint):
         return given
     if isinstance(given, Mapping):
-        made: Constraint = _made(Constraint, f'constraint "{name}"', {"of": name, **given})
+        own = {key: _number(x) for key, x in given.items()} | ({"cases": tuple(given["cases"])} if "cases" in given else {})
+        made: Constraint = _made(Constraint, f'constraint "{name}"', {"of": name, **own})
         return made
-    if isinstance(given, int | float):
+    if is_number(given):
         return Constraint(name, equals=float(given))
-    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2:
-        low, high = (None if x is None else float(x) for x in given)
-        return Constraint(name, low, high)
+    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and len(given) == 2:
+        return Constraint(name, *map(_number, given))
     raise StudyError(f'constraint "{name}" is {given!r}: give a number, (min, max), or {{"of": ..., "max": ...}}.')
+
+
+def _number(x: Any) -> Any:
+    """What is no number is complained of later; a limit without end is none."""
+    if isinstance(x, float | np.floating) and np.isinf(x):
+        return None
+    return float(x) if is_number(x) else x
 
 
 def _case(name: str, given: Any) -> Case:
     if isinstance(given, Case):
         return given
+    if not isinstance(given, Mapping | None):
+        raise StudyError(f'case "{name}" is {given!r}. Give a mapping: {{"set": {{path: value}}, "weight": 1.0}}.')
     own = {} if given is None else dict(given)
     if "values" in own:
-        own["values"] = tuple(float(x) for x in own["values"])
+        own["values"] = tuple(map(_number, own["values"]))
     if "hold" in own:
         own["hold"] = (own["hold"],) if isinstance(own["hold"], str) else tuple(own["hold"])
     made: Case = _made(Case, f'case "{name}"', own, name=name)

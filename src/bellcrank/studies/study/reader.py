@@ -25,11 +25,10 @@ from ...model.spec.fields import Number, fields_of
 from ...model.spec.items import Where
 from ...model.spec.problems import Problems
 from .checks import check_study
+from .given import SIGNS
 from .shipped import study_path
 from .spec import Case, Constraint, Cost, Fit, RunOptions, Search, Study, Sweep, Watched
 from .variations import DISTRIBUTIONS, Bounds, Listed, Spaced, Variation
-
-SIGNS = {"zero or more": lambda x: x >= 0, "more than zero": lambda x: x > 0}
 
 
 def load_study(source: str | PathLike[str]) -> Study:
@@ -51,6 +50,8 @@ def read_study(text: str, file: str = "study text") -> Study:
     try:
         top = TomlTable(ParsedFile(file, text, problems), (), parse_text(text, file))
         check_format(top)
+        if "bodies" in top and "model" not in top:
+            raise ModelError(f"{file} is a model, and no study: name it in a study file, by the key model.")
     except ModelError as error:
         raise StudyError(str(error)) from None
     study = _study(top, Path(file).parent if file.endswith(".toml") else None)

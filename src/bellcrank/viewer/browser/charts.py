@@ -17,6 +17,7 @@ from .playback import Playback
 POINTS = 800  # of a curve
 CURVES = 8  # of a chart
 LABELS = 64  # pixels for the numbers beside a chart: -10,000
+PADDING = (10, 14, 0, 0)  # pixels above, right, below and left, so that no number at an end of an axis is cut off
 Chart = dict[str, Array]  # curves by name
 Groups = dict[str, Callable[[], Chart]]  # computed when they are first shown
 
@@ -33,9 +34,9 @@ class Charts:
             self.choice = server.gui.add_dropdown("Quantity", tuple(self.groups), initial_value=next(iter(self.groups)))
             chart = self._chart()
             self._names = tuple(chart)
-            scales = {"x": {"time": False}}
+            scales = {"x": {"time": False}, "now": {"auto": False, "range": (0, 1)}}
             data, axes = _data(chart, self._time(), 0.0), cast(Any, ({}, {"size": LABELS}))
-            self.plot = server.gui.add_uplot(data, _series(chart), aspect=1.4, scales=scales, axes=axes)
+            self.plot = server.gui.add_uplot(data, _series(chart), aspect=1.4, scales=scales, axes=axes, padding=PADDING)
         self.choice.on_update(lambda _: self._draw())
         playback.listeners.append(self.mark)
 
@@ -72,25 +73,18 @@ class Charts:
         return self._curves[1]
 
 
-def _range(chart: Chart) -> tuple[float, float]:
-    values = np.concatenate([values[np.isfinite(values)] for values in chart.values()] or [np.zeros(1)])
-    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
-    margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-    return low - margin, high + margin
-
-
 def _data(chart: Chart, time: Array, now: float) -> tuple[Array, ...]:
-    """Times, the curves, and the line at the present time: along the lower edge before it, and along the upper one after."""
+    """Times, the curves, and an upright line at the present time: of a curve that is above and below the chart elsewhere."""
     place = int(np.searchsorted(time, now))
     lines = [np.insert(values, place, [np.interp(now, time, values)] * 2) for values in chart.values()]
-    low, high = _range(chart)
-    edge = np.where(np.arange(time.size + 2) <= place, low, high)
-    return np.insert(time, place, [now, now]), *lines, edge
+    mark = np.where(np.arange(time.size + 2) <= place, -1.0, 2.0)  # on a scale of its own, from 0 to 1
+    return np.insert(time, place, [now, now]), *lines, mark
 
 
 def _series(chart: Chart) -> tuple[Any, ...]:
     lines = [{"label": name, "stroke": PALETTE[k % len(PALETTE)], "width": 1.5} for k, name in enumerate(chart)]
-    return {"label": "time (s)"}, *lines, {"label": "shown", "stroke": "#888888", "width": 1.0, "points": {"show": False}}
+    mark = {"label": "now", "scale": "now", "stroke": "#888888", "width": 1.0, "points": {"show": False}}
+    return {"label": "time (s)"}, *lines, mark
 
 
 def groups_of(run: Run) -> Groups:

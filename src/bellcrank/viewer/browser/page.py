@@ -30,7 +30,7 @@ class Page:
     def __init__(self, server: Any, recording: Recording, bench: Bench | None) -> None:
         self.server = server
         self.stage = Stage(server, lambda name: self.details.select(name))
-        self.stage.set(recording.scene)
+        self.stage.set(recording.scene, recording.some_moments())
         self.playback = Playback(server, self.stage, recording)
         self.charts = Charts(server, self.playback)
         self.details = Details(server, self.playback)
@@ -84,7 +84,7 @@ def write_html(run: Run, path: str | Path, *, fps: float = 25.0, speed: float = 
     server = _server(LOOPBACK, PORT, recording.scene.model.name)
     try:
         stage = Stage(server)
-        stage.set(recording.scene)
+        stage.set(recording.scene, recording.some_moments())
         stage.show(recording.placement(0))
         serializer = server.get_scene_serializer()
         for sample in frames:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ LINE = 0.008  # radius of a rod without mass
 COILS = 9
 DEEPER = 0.45  # of a body's edge colour in its fill: in the light of a scene colours are paler than on paper
 AMBIENT, LAMP = 1.3, 2.2  # strengths of the lights
-NEAR = 0.9  # distance of the camera, in extents of what is seen
+VIEW_ANGLE = float(np.radians(35.0))  # a narrow one: a wide one makes what is near much larger than what is far
+NEAR = 1.75  # distance of the camera, in extents of what is seen
 
 
 def color_of(name: str) -> Color:
@@ -44,8 +45,11 @@ class Stage:
         self._handles: dict[str, Any] = {}
         self._bands = FINE
 
-    def set(self, scene: Scene) -> None:
-        """Show another scene: of another model, or of the same with other numbers, of which only the changes are sent."""
+    def set(self, scene: Scene, moments: Sequence[Placement] = ()) -> None:
+        """Show another scene: of another model, or of the same with other numbers, of which only the changes are sent.
+
+        The grid lies below everything that moves: below the design position and all of the given moments.
+        """
         first = self.scene is None
         self.scene = scene
         kept: set[str] = set()
@@ -72,7 +76,7 @@ class Stage:
             del self._drawn[name]
         self._draw_lines(scene)
         if first:
-            self._look(scene)
+            self._look(scene, moments)
 
     def show(self, placement: Placement) -> None:
         """Move everything to where it is."""
@@ -145,32 +149,36 @@ class Stage:
             handle = self.server.scene.add_line_segments(f"/between/{k}", points, color, thickness=thickness)
             self._lines.append((mark, handle))
 
-    def _look(self, scene: Scene) -> None:
-        """The camera where the picture of the mechanism is taken from; a grid below it."""
+    def _look(self, scene: Scene, moments: Sequence[Placement]) -> None:
+        """The camera where the picture of the mechanism is taken from; a grid below all that moves."""
         toward, up = view_of(scene, "auto").axes[2], up_of(scene)
-        corners = [scene.design.points(s.body, s.vertices) for s in solids_of(scene)]
-        points = np.vstack(corners) if corners else np.zeros((1, 3))
-        low, high = points.min(axis=0), points.max(axis=0)
+        low, high = _bounds(scene, [scene.design])
         middle, size = (low + high) / 2, max(float(np.linalg.norm(high - low)), scene.extent)
         self.server.scene.set_up_direction(tuple(up))
         camera = self.server.initial_camera
-        camera.position = tuple(middle + NEAR * size * toward + 0.15 * size * up)
+        camera.fov = VIEW_ANGLE
+        camera.position = tuple(middle + NEAR * size * toward + 0.3 * size * up)
         camera.look_at = tuple(middle)
         camera.up = tuple(up)
         self._light(toward, up)
+        self._grid(up, middle, _bounds(scene, [scene.design, *moments]), size)
+
+    def _grid(self, up: Array, middle: Array, bounds: tuple[Array, Array], size: float) -> None:
+        """A grid on the ground, where up is along an axis of the world."""
         axis = int(np.abs(up).argmax())
-        if abs(up[axis]) > 0.99:
-            plane = {0: "yz", 1: "xz", 2: "xy"}[axis]
-            at = middle.copy()
-            at[axis] = (low if up[axis] > 0 else high)[axis] - 0.02 * size * np.sign(up[axis])
-            cell = float(10.0 ** np.round(np.log10(size / 5)))
-            lines = {
-                "cell_color": (232, 235, 238),
-                "section_color": (205, 210, 216),
-                "cell_size": cell,
-                "section_size": 10 * cell,
-            }
-            self.server.scene.add_grid("/grid", width=4 * size, height=4 * size, plane=plane, position=tuple(at), **lines)
+        if abs(up[axis]) < 0.99:
+            return
+        at = middle.copy()
+        at[axis] = bounds[0 if up[axis] > 0 else 1][axis] - 0.02 * size * np.sign(up[axis])
+        cell = float(10.0 ** np.round(np.log10(size / 5)))
+        looks = {
+            "cell_color": (232, 235, 238),
+            "section_color": (205, 210, 216),
+            "cell_size": cell,
+            "section_size": 10 * cell,
+        }
+        plane = ("yz", "xz", "xy")[axis]
+        self.server.scene.add_grid("/grid", width=4 * size, height=4 * size, plane=plane, position=tuple(at), **looks)
 
     def _light(self, toward: Array, up: Array) -> None:
         """Two lamps and light from all sides.
@@ -184,6 +192,13 @@ class Stage:
         lights.add_light_ambient("/light/ambient", intensity=AMBIENT)
         for k, (direction, strength) in enumerate(((toward + up + 0.6 * right, LAMP), (0.4 * up - toward - right, 0.4 * LAMP))):
             lights.add_light_directional(f"/light/lamp{k}", intensity=strength, position=tuple(direction))
+
+
+def _bounds(scene: Scene, placements: Sequence[Placement]) -> tuple[Array, Array]:
+    """The least and largest coordinates of all solids at some moments."""
+    corners = [placement.points(s.body, s.vertices) for s in solids_of(scene) for placement in placements]
+    points = np.vstack(corners) if corners else np.zeros((1, 3))
+    return points.min(axis=0), points.max(axis=0)
 
 
 def _symbol(mark: JointMark, size: float) -> Solid | None:

@@ -30,6 +30,7 @@ CHOOSE = "choose a number"
 PATIENCE = 5.0  # s to wait for a simulation when the page is closed
 PAUSE = 0.15  # s without a change, after which the bars follow
 SHARED = ("duration", "step", "method", "formulation", "rtol", "atol", "max_step", "tau", "inputs", "v", "projection")
+TURN = 3.1416  # rad: half a turn, of the handle to either side
 WIDE = 0.5  # a slider goes from half of the value to one and a half of it
 
 
@@ -146,10 +147,9 @@ class Workbench:
         self.bench.vary(path)
         value = self.bench.original.parameters[path]
         reach = WIDE * abs(value) or 1.0
+        low, high = (float(f"{end:.4g}") for end in (value - reach, value + reach))  # few digits, which the page shows
         with self.folder:
-            slider = self.server.gui.add_slider(
-                path.removeprefix("parameters."), value - reach, value + reach, 2 * reach / 1000, value
-            )
+            slider = self.server.gui.add_slider(path.removeprefix("parameters."), low, high, 2 * reach / 1000, value)
         slider.on_update(lambda _: self.change(path, slider.value))
         self._sliders[path] = slider
 
@@ -174,7 +174,7 @@ class Workbench:
     def _handle(self, names: tuple[str, ...]) -> None:
         """A coordinate that is moved while the others follow, from the position that is shown."""
         self.coordinate = self.server.gui.add_dropdown("Coordinate", names, initial_value=names[0])
-        self.handle = self.server.gui.add_slider("Position", -np.pi, np.pi, 0.005, 0.0)
+        self.handle = self.server.gui.add_slider("Position", -TURN, TURN, 0.005, 0.0)
         self.handle.on_update(
             lambda event: None if event.client is None else self.move(self.coordinate.value, self.handle.value)
         )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernel import aligned
+from ...calls.memory import aligned
 from ..cuts.corners import NEVER, just_after, just_before
 from ..declared import COUNTS, REALS
 from ..memory import Memory

@@ -23,7 +23,7 @@ from ....model.manifold import turning_joints, unit_quaternions
 from ....plan import Plan
 from ....plan.turns import turn_weights
 from ...kernel import obtain
-from ...module import Module, structure_key
+from ...module import Module, structure_name
 from ...tangents.lane_data import Places, lane_places
 from ..adaptive import GROW
 from ..cuts.corners import NEVER
@@ -159,7 +159,7 @@ def run_lanes(
 def _memory(plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, most: int) -> Memory:
     """Of a group of runs before they begin, with its machine code."""
     lanes = lane_count()
-    key = ("lanes", lanes, program.name, method.name, *structure_key(plan))
+    key = ("lanes", lanes, program.name, method.name, structure_name(plan))
     code = obtain(key, lambda: write_lane_stepper(plan, program, method, lanes))
     called = programs(plan, program, works=False, implicit=method.implicit)
     return Memory(Layout(plan, called, method, lanes, len(times), most), code, times, corners)
