@@ -52,3 +52,11 @@ def test_every_file_that_contributors_are_sent_to_exists():
     named = re.findall(r"`?((?:[a-z_]+/)+[a-z_]+\.py)\b", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     assert len(named) > 20
     assert [file for file in named if not ((SOURCE / file).exists() or (ROOT / file).exists())] == []
+
+
+def test_files_that_a_folder_says_it_has_exist():
+    """Lists in docstrings of folders: at the beginning of a line ``name.py``, several of them, or ``folder/``."""
+    for path in SOURCE.rglob("__init__.py"):
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        for line in re.findall(r"^((?:[a-z_]+(?:\.py|/),? )+)", text, re.MULTILINE):
+            assert [name for name in line.replace(",", "").split() if not (path.parent / name).exists()] == [], path

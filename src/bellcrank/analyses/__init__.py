@@ -3,8 +3,7 @@
 resting.py      positions of rest, and whether they are stable      search.py, stiffness.py
 linear.py       A, B, C, D about a state
 vibration.py    frequencies, damping and shapes of small motions
-driving.py      an input through its range: positions, velocities, accelerations, toggles      kinematics.py
-inverse.py      efforts, powers and reactions of a given motion     motion.py
+motions/        an input through its range; efforts, powers and reactions of a given motion
 response/       steady oscillations: frequency responses, spectra
 state.py        arguments, checked
 report.py       tables for people

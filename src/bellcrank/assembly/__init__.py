@@ -2,7 +2,7 @@
 
 solution.py   assemble, and what it gives back
 first.py      the first state of a run: the model's own, or from what its caller gives
-rows.py, short_way.py   the first states of many runs, all at once
+many/         the first states of many runs, all at once
 start.py      what is asked: the start, and coordinates that are held
 loops.py      the equations in comparable units; held coordinates
 minimum_norm.py   the smallest change that satisfies equations, redundant ones too

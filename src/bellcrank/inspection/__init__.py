@@ -2,9 +2,7 @@
 
 report.py    the parts of a model, as rows
 remarks.py   what is unusual, each kind a function
-mobility.py  closed loops: freedom, redundancy, singular positions
-             (blocks, branches, counting, place, singular, singularities, stresses, suggestions, wrenches, drawing,
-             naming)
+loops/       closed loops: freedom, redundancy, singular positions
 stiffness.py the fastest vibration and decay that the force elements allow
 """
 

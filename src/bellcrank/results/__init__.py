@@ -4,7 +4,7 @@ quantities.py  the table of arrays that a run has: their dimensions, units and m
 labels.py      names and units of a model's coordinates, joints, bodies, forces and measures
 run.py         Run: the arrays, labelled on demand
 derived.py     energy, momentum, reactions, poses and forces, from the states
-measures.py    the outputs that a model asks for; formulas.py and driven.py help
+driven.py      laws of prescribed motions over arrays of times
 trust.py       whether the energy adds up, and all numbers are finite
 summary.py     the few numbers that say how a run went
 files/         NetCDF, written and read; tables of text, and a column of one

@@ -1,14 +1,15 @@
 """The time loop: runs of a model, in machine code or by scipy's implicit methods, one or many at a time.
 
-simulation.py  simulate: chooses the loop, makes the Run
+simulation.py  simulate: plans, starts, runs, and judges what came out
 arguments.py   what was asked for, checked
-first_step.py  a run in machine code before its first step
-compiled.py    the run, from the host's side
+one_run.py     a run, or a stretch of it, by the method that was asked for
+compiled.py    a run in machine code, from the host's side; first_step.py before its first step
 control.py     efforts and inputs that are Python functions, or tables over time
-stiff.py       scipy's implicit methods with exact Jacobians
-many.py        many runs, four to a vector unit
-events.py      something crosses a value
 system.py      the equations in first order, and what a loop leaves behind
+joining.py     runs in several parts
+finished.py    what was computed, as a Run
+many.py        many runs, four to a vector unit
+reach.py       prescribed lengths that move the start, or come to the end of their reach
 """
 
 from ..results.crossing import Crossing

@@ -1,4 +1,4 @@
-"""Runs through singular positions: RATTLE with solves of least norm, Huang's reactions, and impacts onto the closures."""
+"""Runs through singular positions: RATTLE with solves of least norm, and impacts onto the closures."""
 
 from .extrapolation import Extrapolation, Interval, Tolerance
 from .impacts.impulse import Impulse, impulse

@@ -31,6 +31,7 @@ from ..dynamics.transposition import adjoint
 from ..errors import DynamicsError, warn
 from ..formulations import QUANTITIES
 from ..model.manifold import rate_matrix, turning_joints
+from ..spatial.rank import null_space
 
 Array = NDArray[np.float64]
 
@@ -81,7 +82,7 @@ class Chosen:
         if loops.model.kinematic or np.abs(y).max(initial=0.0) <= UNCHANGED * np.abs(start["v"]).max(initial=0.0):
             return None
         A = loops.G(q, t) @ B
-        N = free_motions(A, loops.tolerance)
+        N = null_space(A, loops.tolerance)
         return cls(loops, B, y, metric(loops, q, B, t), A, N) if N.shape[1] else None
 
     def along(self, dynamics: Dynamics, q: Array, t: float, changes: Changes, dq: Array) -> Array:
@@ -126,17 +127,10 @@ class Chosen:
         return np.asarray(BN @ np.linalg.solve(self.N.T @ self.M @ self.N, BN.T @ momenta))
 
 
-def free_motions(A: Array, tolerance: float) -> Array:
-    """Orthonormal columns y with A y = 0."""
-    _, s, Vt = np.linalg.svd(A)
-    rank = int((s > tolerance * s.max(initial=0.0)).sum())
-    return np.asarray(Vt[rank:].T)
-
-
 def _warn_of_freedom(loops: Loops, q: Array, t: float, B: Array, left: Array) -> None:
     """Positions that are not given and that the loops leave free have come there by a search, from the design position."""
     moved = np.abs(left * loops.rows[:, None]).max(initial=0.0) > MISSED * loops.length
-    if moved and B.shape[1] and free_motions(loops.G(q, t) @ B, loops.tolerance).shape[1]:
+    if moved and B.shape[1] and null_space(loops.G(q, t) @ B, loops.tolerance).shape[1]:
         warn(
             f"the start of {loops.model.name!r}: its loops leave more freedom than [initial] gives. Derivatives are those of "
             "the smallest motion that keeps the loops closed; a changed model may start elsewhere: give more coordinates"

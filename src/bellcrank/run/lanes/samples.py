@@ -13,7 +13,7 @@ from ...wording import argument
 
 Array = NDArray[np.float64]
 
-NOT_ASSEMBLED = 5  # a status beside those of machine.steps.memory: the loops of the start cannot be closed
+NOT_ASSEMBLED = 5  # a status beside those of machine.steps.declared: the loops of the start cannot be closed
 
 
 @dataclass
