@@ -13,7 +13,7 @@ from bellcrank.model.manifold import Drift, displaced
 from bellcrank.papers.huang.maximal import Bodies, Converter, quaternion_of
 from bellcrank.papers.huang.ties import all_ties
 from bellcrank.singular.factors import Metric, factored
-from bellcrank.singular.impacts import impulse
+from bellcrank.singular.impacts.impulse import impulse
 from tests.closed_linkages import four_bar
 
 from .cases import loaded

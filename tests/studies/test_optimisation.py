@@ -216,8 +216,8 @@ def test_the_best_model_is_saved_with_the_comments_of_its_file(tmp_path):
 def test_the_picture_shows_convergence_ranges_and_curves(tmp_path):
     best = bc.optimize(cart(), "=(x - 1)**2", MASS, outputs={"x": "rail.q@end"}, iterations=2)
     figure = best.plot(tmp_path / "found.png", points=["cart"])
-    titles = [axes.get_title() or axes.get_ylabel() for axes in figure.axes]
-    assert titles[:4] == ["cost", "parameters on their ranges", "rail.q (m)", "path of cart"]
+    titles = [axes.get_title(loc="left") or axes.get_ylabel() for axes in figure.axes]
+    assert titles[:4] == ["Cost", "Parameters between their bounds", "rail.q (m)", "Path of cart"]
     assert (tmp_path / "found.png").stat().st_size > 1000
 
 
