@@ -221,7 +221,7 @@ class Retraced:
 
     def _bound(self, more: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
         arrays = self.arrays | dict(more)
-        known = self._numbers | {name: x.ctypes.data for name, x in arrays.items()}
+        known = self._numbers | {name: x.__array_interface__["data"][0] for name, x in arrays.items()}  # quicker than ctypes
         tape = arrays["tape"]
         known["limit"] = tape.ctypes.data + 8 * (tape.size - MARGIN)
         places = self._places(self.code.arguments, self.adjoints)

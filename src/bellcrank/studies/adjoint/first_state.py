@@ -30,6 +30,7 @@ from ..starting import Chosen, held_basis, must_follow, smallest_displacements
 
 Array = NDArray[np.float64]
 Bars = list[dict[str, Array]]
+ROUNDING = 1e-12  # of a change of the equations, what is left of it: far less than starting.MISSED
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class FirstState:
         weights = np.random.default_rng(1).uniform(0.5, 1.0, self.dynamics.equations)
         sizes = np.where(self.design.start == 0, 1.0, np.abs(self.design.start))
         for which, (_, left) in enumerate(self._mending):
+            if np.abs(left).max(initial=0.0) <= ROUNDING * loops.rows.max():
+                continue  # any change can be followed
             seeds = left.T @ weights, loops.rows * weights
             missed, whole = (np.abs(self._weighed(which, x)) * sizes for x in seeds)
             must_follow(loops, missed, whole)
