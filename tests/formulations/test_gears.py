@@ -327,7 +327,8 @@ def test_a_cam_lifts_its_follower_by_its_table_and_all_formulations_run_alike():
     m.start("shaft", v=20.0)
     model = m.build()
     assert bc.load(dumps(model)).spec == model.spec
-    runs = [bc.simulate(model, duration=0.5, formulation=f) for f in ("coordinate_reduction", "canonical_momenta")]
+    tight = {"rtol": 1e-10, "atol": 1e-10}  # kinks of the table: with 1e-9 errors reach 3e-6, on some processors
+    runs = [bc.simulate(model, 0.5, formulation=f, **tight) for f in ("coordinate_reduction", "canonical_momenta")]
     q = runs[0].q
     lift = 0.03 * (1 - np.cos(q.sel(coordinate="shaft")))  # the spline through 25 points is within 1e-5 m of the cosine
     np.testing.assert_allclose(q.sel(coordinate="stem"), lift, atol=2e-5)
