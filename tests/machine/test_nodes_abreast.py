@@ -50,3 +50,17 @@ def test_unequal_nodes_abreast_with_loads_agree_with_the_multipliers(monkeypatch
     state = moving(model, 2, reach=0.2)
     expected = bc.compile(model, "multipliers", optimisation=0).acceleration(**state)
     np.testing.assert_allclose(dynamics.acceleration(**state), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_a_model_that_was_planned_for_eight_lanes_stays_so(monkeypatch):
+    """Code that it needs later is for as many, as is the memory that this code works on, and so it is stored."""
+    model = ladder(9)
+    state = moving(model, 1, reach=0.2)
+    monkeypatch.setenv("BELLCRANK_LANES", "8")
+    dynamics = bc.compile(model, optimisation=0)
+    dynamics.acceleration(**state)
+    planned = [members.tolist() for _, members in groups_of(dynamics.plan.nodes).nodes]
+    monkeypatch.setenv("BELLCRANK_LANES", "4")
+    assert [members.tolist() for _, members in groups_of(dynamics.plan.nodes).nodes] == planned
+    expected = bc.compile(model, optimisation=0).multipliers(**state)
+    np.testing.assert_allclose(dynamics.multipliers(**state), expected, rtol=0, atol=1e-12 * np.abs(expected).max())

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...kernels.executor import Integer
 from ...kernels.llvm.several import Several
-from ...kernels.processor import lane_count
 from ...numbers import Number
 from ...plan.nodes.signatures import NodeSignature
 from .groups import groups_of
@@ -33,12 +32,13 @@ def side_by_side(walk: Walk) -> dict[NodeSignature, bool]:
 def nodes_abreast(walk: Walk, step: Callable[[Any], None]) -> None:
     """Group by group: in any order."""
     e, groups, table = walk.e, walk.array("node_groups"), walk.array("node_table")
+    count = walk.plan.nodes.abreast if walk.plan.nodes else 0
     e.start_pass()
 
     def one(k: Integer) -> None:
         def arm(signature: NodeSignature) -> list[Number]:
-            with e.abreast(lane_count()):
-                i = Several([groups[k, f"node{lane}"] for lane in range(lane_count())])
+            with e.abreast(count):
+                i = Several([groups[k, f"node{lane}"] for lane in range(count)])
                 step(WalkedNode(signature, walk, i, table[i, "first"]))
             return []
 

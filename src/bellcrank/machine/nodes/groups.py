@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.processor import lane_count
 from ...plan.nodes.signatures import NodeSignature
 from ...plan.nodes.tables import NODE_TABLE, Nodes
 
@@ -39,15 +38,15 @@ def groups_of(nodes: Nodes | None) -> Groups:
         count = sum(map(len, alike))
         if nodes is None or count < _WORTH or not _by_itself(nodes.signatures[code]):
             continue
-        found[code] = [part for own in alike for part in _parts(own)]
+        found[code] = [part for own in alike for part in _parts(own, nodes.abreast)]
         if count < _WORTH * len(found[code]):
-            found[code] = _parts(np.sort(np.concatenate(alike)))
+            found[code] = _parts(np.sort(np.concatenate(alike)), nodes.abreast)
             mixed.add(code)
     return Groups([(k, own) for k, parts in enumerate(found.values()) for own in parts], tuple(found), frozenset(mixed))
 
 
-def _parts(nodes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    return np.split(nodes, range(lane_count(), len(nodes), lane_count()))
+def _parts(nodes: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
+    return np.split(nodes, range(size, len(nodes), size))
 
 
 def _by_itself(signature: NodeSignature) -> bool:
@@ -60,7 +59,7 @@ def _by_itself(signature: NodeSignature) -> bool:
 def key_of(nodes: Nodes) -> tuple[object, ...]:
     """What of the groups is structure."""
     groups = groups_of(nodes)
-    return ("abreast", lane_count(), *groups.codes, "mixed", *sorted(groups.mixed)) if groups.codes else ()
+    return ("abreast", nodes.abreast, *groups.codes, "mixed", *sorted(groups.mixed)) if groups.codes else ()
 
 
 def group_table(nodes: Nodes | None) -> NDArray[np.int64]:
@@ -71,7 +70,7 @@ def group_table(nodes: Nodes | None) -> NDArray[np.int64]:
 
 def lay_abreast(nodes: Nodes, table: NDArray[np.int64], sizes: Sequence[int], start: int) -> int:
     """Where nodes of a group keep their numbers, side by side, from a place on; the end of all."""
-    lanes, groups = lane_count(), groups_of(nodes)
+    lanes, groups = nodes.abreast, groups_of(nodes)
     start = -(-start // lanes) * lanes
     for k, members in groups.nodes:
         table[members, NODE_TABLE.index("abreast")] = start + np.arange(len(members))

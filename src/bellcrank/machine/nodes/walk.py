@@ -14,7 +14,6 @@ from ...formulations.nodes import Placed
 from ...joints import JOINTS_BY_KEY, along_given_axes
 from ...kernels.executor import Integer
 from ...kernels.llvm.several import first_of
-from ...kernels.processor import lane_count
 from ...numbers import Dual, Number, select
 from ...plan import Plan, Signature
 from ...plan.closures import CLOSURE_SLOTS
@@ -210,7 +209,8 @@ class WalkedNode(CondensedForms, LinkMessages):
 
     def slot(self, k: int) -> int:
         """Where the k-th kept number is: beside those of the other nodes of a group, of which it is one or a vector of all."""
-        return k * lane_count() if self.abreast and self.walk.e.lanes == 1 else k
+        nodes = self.walk.plan.nodes
+        return k * nodes.abreast if nodes and self.abreast and self.walk.e.lanes == 1 else k
 
     def kept_number(self, k: int, wide: bool) -> str:
         e = self.walk.e

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...joints import along_given_axes
 from ...joints.derived import turns_about_axis_only
+from ...kernels.processor import lane_count
 from ..closures import CLOSURE_ROW, CLOSURE_SLOTS, closing_axes, row_scales
 from ..frames import frame_of
 from ..long_loops import links
@@ -59,6 +60,7 @@ class Nodes:
     agreements: tuple[int, ...]  # of equations that say that two children agree: a node below which there are such closures
     body_sources: Ints  # rows of plan.data, of the rows of shared_bodies
     closure_sources: Ints  # rows of the closures' data, of those of shared_closures
+    abreast: int  # how many equal nodes a kernel for one state takes at a time; settled once, since code and memory have it
 
     @property
     def count(self) -> int:
@@ -162,6 +164,7 @@ def make_node_tables(plan: Plan, nodes: Sequence[BlockNode], ranks: Mapping[int,
         tuple(agreements),
         body_sources,
         closure_sources,
+        lane_count(),
     )
 
 
