@@ -23,8 +23,8 @@ import bellcrank as bc
 from bellcrank.studies.study import Study
 from bellcrank.studies.study.spec import RunOptions
 from bellcrank.studies.study.variations import Bounds
-from bellcrank.studies.sweeps import cluster
 from bellcrank.studies.sweeps.running import task_of
+from bellcrank.studies.sweeps.sharing import cluster
 from bellcrank.studies.sweeps.store import Chunk, Store, machine_here, packed
 
 OUTPUTS = {"fastest": "max(abs(elbow.v))", "left": "energy.total@end"}

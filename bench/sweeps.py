@@ -291,7 +291,7 @@ class Gain:
 
 def stay_on(processors: list[int]) -> None:
     """All threads of this process, those of Zarr included."""
-    for thread in Path("/proc/self/task").iterdir():
+    for thread in list(Path("/proc/self/task").iterdir()):
         os.sched_setaffinity(int(thread.name), processors)
 
 

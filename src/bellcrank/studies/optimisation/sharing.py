@@ -1,15 +1,9 @@
-"""Several searches: where they begin; one after the other, among processes or on a cluster; all evaluations in one record.
-
-Each process is started with this package alone, not with the caller's script, so that no script needs a guard for it.
-"""
+"""Several searches: where they begin; one after the other, among processes or on a cluster; all evaluations in one record."""
 
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
@@ -20,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cluster import on_cluster
+from ..processes import started, why_it_ended
 from ..study.spec import Search
 from .evaluation import Infeasible
 from .problem import Point, Problem
@@ -133,21 +128,13 @@ class _Worker:
 
     def __init__(self, job: dict[str, Any], queue: SimpleQueue[dict[str, Any] | None]) -> None:
         self.failed, self._queue = "", queue
-        paths = os.pathsep.join(path for path in sys.path if path)
-        limits = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # the processes share the processors
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", f"{__package__}.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ | limits | {"PYTHONPATH": paths},
-        )
+        self._process = started(f"{__package__}.worker")
         self._thread = Thread(target=self._talk, args=(pickle.dumps(job),), daemon=True)
         self._thread.start()
 
     def _talk(self, job: bytes) -> None:
         process = self._process
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        assert process.stdin is not None and process.stdout is not None
         try:
             process.stdin.write(job)
             process.stdin.close()
@@ -155,11 +142,7 @@ class _Worker:
                 self._queue.put(json.loads(line))
         except (OSError, ValueError):
             pass
-        errors = process.stderr.read().decode(errors="replace").strip()
-        for pipe in (process.stdout, process.stderr):
-            pipe.close()
-        if process.wait() != 0:
-            self.failed = errors.splitlines()[-1] if errors else f"exit code {process.returncode}"
+        self.failed = why_it_ended(process)
         self._queue.put(None)
 
     def stop(self) -> None:

@@ -26,7 +26,7 @@ from ...run.lanes.starts import First
 from ...run.lanes.study import ManyRuns, fixed_steps_in_lanes
 from ..output_names import Output
 from ..taking import INTEGRALS, moments
-from .task import GROUP, REASON, Columns, Task
+from .task import GROUP, Columns, Task
 from .values import Measured, NotInLanes, looked_at, name_of, only, samples_only, taken_of, values_of_run
 
 Array = NDArray[np.float64]
@@ -81,9 +81,13 @@ def _cuts(task: Task, outputs: Sequence[Output]) -> Array:
 
 
 class Lanes:
-    """Runs in lanes. ``few``: so many that the others can be shared by threads after them."""
+    """Runs in lanes.
 
-    few = GROUP
+    few               so many runs that the others can be shared by threads after them
+    worth_processes   s that the runs which are left must take for processes to be started
+    """
+
+    few, worth_processes = GROUP, np.inf
 
     def __init__(self, task: Task, design: Design):
         keep_freed_memory()
@@ -132,7 +136,7 @@ class Lanes:
         if (found.status == INTERRUPTED).any():
             raise KeyboardInterrupt
         messages = runs.messages(start, found)
-        columns: Columns = {"status": found.status.astype(np.int8), "reached": found.reached, "reason": _bytes(messages)}
+        columns: Columns = {"status": found.status.astype(np.int8), "reached": found.reached, "reason": reasons(messages)}
         columns |= self._outputs(start, found.q, found.v, found.status == 0, p)
         if task.trajectories:
             columns |= {"q": found.q[:, self.when.on_grid], "v": found.v[:, self.when.on_grid]}
@@ -183,20 +187,17 @@ def _rows_of(task: Task, design: Design, first: int, designs: Array) -> Array:
     return rows
 
 
-def _bytes(messages: tuple[str | None, ...]) -> NDArray[np.uint8]:
-    """Reasons as UTF-8, zero where there is none."""
-    found = np.zeros((len(messages), REASON), dtype=np.uint8)
-    for k, message in enumerate(messages):
-        if message is not None:
-            text = message.encode()[:REASON]
-            found[k, : len(text)] = np.frombuffer(text, dtype=np.uint8)
+def reasons(messages: Sequence[str | None]) -> NDArray[Any]:
+    """As a column: None where there is nothing to say."""
+    found = np.empty(len(messages), dtype=object)
+    found[:] = messages
     return found
 
 
 class OneByOne:
     """Runs that lanes do not have: each by ``simulate``, of the model of its design."""
 
-    few = 1
+    few, worth_processes = 1, 2.0
 
     def __init__(self, task: Task, design: Design):
         self.task, self.design, self.events = task, design, task.events
@@ -216,7 +217,7 @@ class OneByOne:
             rows.append(self._one(p[k], int(case)))
         messages = tuple(row.pop("message") for row in rows)
         columns: Columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-        return columns | {"status": columns["status"].astype(np.int8), "reason": _bytes(messages)}
+        return columns | {"status": columns["status"].astype(np.int8), "reason": reasons(messages)}
 
     def _one(self, p: Array, number: int) -> dict[str, Any]:
         task = self.task
@@ -244,7 +245,7 @@ class OneByOne:
 
 
 def _size(task: Task, dims: tuple[str, ...]) -> tuple[int, ...]:
-    sizes = {"time": len(task.times), "coordinate": task.model.nq, "dof": task.model.nv, "byte": REASON}
+    sizes = {"time": len(task.times), "coordinate": task.model.nq, "dof": task.model.nv}
     return tuple(sizes[name] for name in dims)
 
 

@@ -23,10 +23,10 @@ from ..study import Study, load_study
 from ..study.spec import RunOptions, Sweep
 from ..study.variations import Bounds, Listed, Variation
 from .checks import check_sweep
-from .cluster import chunks_on_cluster
-from .here import chunks_here
 from .points import MOST, is_whole, points_of
 from .result import SweepResult
+from .sharing.cluster import chunks_on_cluster
+from .sharing.here import chunks_here
 from .store import Store, machine_here
 from .task import GROUP, Task
 

@@ -72,16 +72,30 @@ def packed(k: int, rows: int, columns: Columns, designs: dict[str, NDArray[np.fl
     """Chunk number k, of so many rows; the last one may have fewer, and is filled up. ``designs``: parameters by name."""
     from numcodecs import Zstd
 
-    zstd, files, reasons = Zstd(checksum=True), {}, columns["reason"]
-    arrays = {parameter_name(name): x for name, x in designs.items()} | {stored_name(name): x for name, x in columns.items()}
+    zstd, files = Zstd(checksum=True), {}
+    reasons = {row: reason for row, reason in enumerate(columns["reason"].tolist()) if reason}
+    arrays: dict[str, NDArray[Any]] = {parameter_name(name): x for name, x in designs.items()}
+    arrays |= {stored_name(name): x for name, x in columns.items() if name != "reason"}
+    if reasons:  # most chunks have none
+        arrays["reason"] = _as_bytes(reasons, len(columns["reason"]))
     for name in sorted(arrays, key="status".__eq__):
         x = arrays[name]
-        if not x.size or (name == "reason" and not x.any()):  # most chunks have no reasons
+        if not x.size:
             continue
         if len(x) < rows:
             x = np.concatenate([x, np.full((rows - len(x), *x.shape[1:]), FILL[x.dtype.kind], x.dtype)])
         files["/".join([name, "c", str(k), *["0"] * (x.ndim - 1)])] = zstd.encode(x.astype(x.dtype.newbyteorder("<"), "C"))
-    return Chunk(k, files, [text_of(row) for row in reasons[(columns["status"] == 0) & (reasons[:, 0] > 0)]])
+    notes = [text_of(arrays["reason"][row]) for row in reasons if columns["status"][row] == 0]
+    return Chunk(k, files, notes)
+
+
+def _as_bytes(reasons: dict[int, str], count: int) -> NDArray[np.uint8]:
+    """Rows of UTF-8, zero where there is no reason."""
+    found = np.zeros((count, REASON), dtype=np.uint8)
+    for k, reason in reasons.items():
+        text = reason.encode()[:REASON]
+        found[k, : len(text)] = np.frombuffer(text, dtype=np.uint8)
+    return found
 
 
 @contextmanager

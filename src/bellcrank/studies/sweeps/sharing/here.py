@@ -1,25 +1,25 @@
 """Chunks of a sweep on the processors of this machine.
 
-A piece of a chunk is computed from its designs to its outputs by one thread, so that threads wait for each other as little as
-they can: pieces of the next chunk begin before the last of a chunk has ended, and those at the end of the sweep are smaller.
-The thread that gives them out makes their designs, and packs and writes chunks, while the others compute.
+A piece of a chunk is computed from its designs to its outputs by one thread of a team, so that threads wait for each other as
+little as they can: pieces of the next chunk begin before the last of a chunk has ended, and those at the end of the sweep are
+smaller. The thread that gives them out makes their designs, and packs and writes chunks, while the others compute.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
-from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Event
+from concurrent.futures import Future
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.threads import one_thread, thread_count
-from .runners import compiled, joined
-from .store import Chunk, Store, packed
-from .task import Columns, Task
+from ....errors import warn
+from ..runners import compiled, joined
+from ..store import Chunk, Store, packed
+from ..task import Columns, Task
+from .team import Team
 
 AHEAD = 1  # chunks that are begun before the one at hand has ended
 
@@ -34,22 +34,17 @@ class _Begun(NamedTuple):
 
 def chunks_here(task: Task, kept: Store, missing: list[int]) -> Generator[Chunk]:
     """In order."""
-    made, stop = compiled(task), Event()
-    runner, left = made.runner, sum(last - first for first, last in map(kept.bounds, missing))
-    team = ThreadPoolExecutor(thread_count(), thread_name_prefix="bellcrank-sweep")
-
-    def piece(first: int, last: int, designs: NDArray[np.float64]) -> Columns:
-        with one_thread(stop):
-            return runner.run(first, last, designs)
+    made, left = compiled(task), sum(last - first for first, last in map(kept.bounds, missing))
+    runner, team = made.runner, Team(task, made.runner, left)
 
     def begun(k: int) -> _Begun:
         start, end = kept.bounds(k)
         designs, pieces, few = task.designs(start, end), list[Columns | Future[Columns]](), 0
-        if not made.warm:  # what is compiled when it is first needed is compiled once, by a few runs
+        if not made.warm:
             few, made.warm = min(runner.few, end - start), True
-            pieces.append(piece(start, start + few, designs[:few]))
+            pieces.append(team.here(start, start + few, designs[:few]))
         for a, b in runner.pieces(start + few, end, left - few):
-            pieces.append(team.submit(piece, a, b, designs[a - start : b - start]))
+            pieces.append(team.submit(a, b, designs[a - start : b - start]))
         return _Begun(k, designs, pieces)
 
     def finished(chunk: _Begun) -> Chunk:
@@ -66,5 +61,6 @@ def chunks_here(task: Task, kept: Store, missing: list[int]) -> Generator[Chunk]
         while waiting:
             yield finished(waiting.popleft())
     finally:
-        stop.set()
-        team.shutdown(wait=True, cancel_futures=True)
+        team.end()
+        for note in team.notes:
+            warn(note)

@@ -11,10 +11,10 @@ from collections.abc import Generator
 from functools import lru_cache
 from typing import Any
 
-from ..cluster import on_cluster
-from .runners import compiled
-from .store import Chunk, Store, packed
-from .task import Task
+from ...cluster import on_cluster
+from ..runners import compiled
+from ..store import Chunk, Store, packed
+from ..task import Task
 
 
 def chunks_on_cluster(task: Task, kept: Store, missing: list[int], scheduler: Any) -> Generator[Chunk]:
