@@ -23,7 +23,6 @@ from ..resting import resting_place
 from ..state import compiled, conditions, increasing, position, vector
 from ..vibration import Modes, modes
 from .harmonic import Excitation, Harmonic
-from .plots import bode
 from .released import AtRest, at_rest
 from .spectra import Spectrum, SpectrumResponse, density
 
@@ -105,6 +104,8 @@ class FrequencyResponse:
 
     def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
         """A Bode plot: magnitudes and phases over the frequency. Written to ``path`` if given."""
+        from .plots import bode
+
         return bode(self, path, keep=keep)
 
     def rows(self) -> list[tuple[str, ...]]:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ...errors import StateError
 from ..report import table
-from .plots import plot_spectrum
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,6 +98,8 @@ class SpectrumResponse:
 
     def plot(self, path: str | Path | None = None, *, keep: bool = False) -> Figure:
         """Densities over the frequency. Written to ``path`` if given."""
+        from .plots import plot_spectrum
+
         return plot_spectrum(self, path, keep=keep)
 
     def rows(self) -> list[tuple[str, ...]]:

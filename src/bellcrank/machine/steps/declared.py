@@ -37,7 +37,7 @@ _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "
 _FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
-_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
+_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "tick", "watched", "held", "project", "newton", "iterations")
 _NEWTON = (
     "jacobian",
     "factored",
@@ -191,6 +191,7 @@ RUN_ARRAYS: dict[str, RunArray] = {
     "reals": _doubles(lambda s: s.wide(len(REALS))),
     "before": _doubles(lambda s: s.wide(s.watched_rows * (s.row_width + 1))),
     "times": _doubles(lambda s: s.samples + 1),  # and one that does not come
+    "grid": _doubles(lambda s: s.grid),  # ends of steps of a fixed length in lanes, free of the rounding of sums
     "corners": _doubles(lambda s: (s.corners + 1) * s.lanes),  # of each lane times at which steps end, and NEVER
     "anchor_reach": _doubles(lambda s: len(s.anchors.reach) * s.lanes, lambda s: np.repeat(s.anchors.reach, s.lanes)),
     "surface_limits": _doubles(lambda s: len(s.surfaces.limits) * s.lanes, lambda s: np.repeat(s.surfaces.limits, s.lanes)),

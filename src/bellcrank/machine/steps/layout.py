@@ -46,6 +46,7 @@ class Layout:
     log: int = 0  # accepted steps that are written down before the host takes them over
     number: Any = np.float64  # a numpy type; other numbers than doubles take their steps in Python
     neighbours: int = WIDE  # numbers of one state that stand in a vector
+    grid: int = 0  # times at which samples could be taken in lanes of fixed steps
 
     @property
     def tangents(self) -> int:

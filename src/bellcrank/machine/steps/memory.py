@@ -155,5 +155,5 @@ class Sizes(NamedTuple):
         return cls(doubles, integers, numbers, {word: k for k, word in enumerate(words(layout.called))})
 
 
-OF_SAMPLES = ("times", "corners", "out")  # their sizes depend on how many there are
+OF_SAMPLES = ("times", "grid", "corners", "out")  # their sizes depend on how many there are
 FILLED = {name: array.fill for name, array in RUN_ARRAYS.items() if array.fill is not None}

@@ -54,7 +54,7 @@ class ManyRuns:
     ):
         must_be_known(method)
         self.model, self.method, self.limits, self.design = model, method, limits, design
-        self.times = times_of(model, duration, step)
+        self.times = self.grid = times_of(model, duration, step)  # times: those of the grid whose states are kept
         must_be_positive(**limits)
         if on_singular not in ("stop", "warn"):
             raise StateError(f"on_singular is {on_singular!r}: many runs know stop and warn")
@@ -136,13 +136,14 @@ class ManyRuns:
         if scheme.adaptive:
             reals["h"] = np.minimum(1e-3 * times[-1], _first_steps(start, slopes, **tolerances))
         else:
-            interval = float(times[1] - times[0])
+            interval = float(self.grid[1] - self.grid[0])
             substeps = int(np.ceil(interval / min(longest, interval) * (1 - 1e-12)))
             reals["h"] = interval / substeps
         stiffness = Stiffness(self.model.name, method, remedy())
         most = int(limits["max_steps"])
         to_all: dict[str, Any] = {
             "times": times[1:],
+            "grid": self.grid[1:],
             "corners": self._corners,
             "meanwhile": _nothing if method == AUTO else partial(_warn_of_stiffness, stiffness, numbers),
             "patience": Patience(most, LOOK, HOPELESS * most),

@@ -6,8 +6,6 @@ Along a motion z' = r(t, q, v, z), and with the design dz' = r_z dz + (what dq, 
 from __future__ import annotations
 
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.interpolate import CubicHermiteSpline
 
 from ...analyses.motions.own_states import EXACT
 from ...dynamics.differentiation import Changes, Derivative, derivatives
@@ -29,6 +27,9 @@ def along_motion(
 
     Between the times motions are the cubics of analyses.motions.own_states, and so are their derivatives.
     """
+    from scipy.integrate import solve_ivp
+    from scipy.interpolate import CubicHermiteSpline
+
     (q, v, a), (dq, dv, da), times = motion, changes, equations.t
     own, first = list(equations.model.state_places), of_the_start(equations)
     found = np.repeat(first[None], len(times), axis=0)

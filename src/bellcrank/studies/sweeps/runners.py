@@ -104,7 +104,7 @@ class Lanes:
         outputs = list(task.outputs.values())
         fixed = method != AUTO and not METHODS[method].adaptive
         when = samples_only(task.times) if fixed else moments(outputs, task.times, cuts=_cuts(task, outputs))
-        if not fixed and not task.trajectories:  # states at times that nobody looks at are not even interpolated
+        if not task.trajectories:  # states at times that nobody looks at are not even interpolated
             when = only(when, np.union1d(looked_at(outputs, when), [0, len(when.times) - 1]))
         self.when, self.looked_at = when, looked_at(outputs, when)
         self.runs.times = when.times

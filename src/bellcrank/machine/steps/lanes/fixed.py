@@ -5,6 +5,7 @@ Nothing ends a step early: models with stops, tables over time or contacts run o
 
 from __future__ import annotations
 
+from ....kernels.executor import Integer
 from ....numbers import Condition, negated, select
 from ..declared import NOT_FINITE
 from ..fixed import FixedStepper
@@ -40,14 +41,18 @@ class FixedLaneStepper(InLanes, FixedStepper):
 
     def _count_step(self) -> None:
         self.add_count("substep")
-        self.e.when(self.count("substep") >= self.count("substeps"), self._take_sample)
+        self.e.when(self.count("substep") >= self.count("substeps"), self._reach_grid)
 
-    def _take_sample(self) -> None:
-        """A row of each lane; times are those of the samples, free of the rounding of sums of steps."""
-        w, s = self.words, self.words["sampled"].integer(0)
+    def _reach_grid(self) -> None:
+        """At a time of the grid, which is free of the rounding of sums of steps; a row of each lane, if it is wanted."""
+        w, s, tick = self.words, self.words["sampled"].integer(0), self.count("tick")
         self.set_count("substep", 0)
-        time = self.e.of_lanes(w["times"], lambda lane: s)
+        time, wanted = (self.e.of_lanes(w[name], lambda lane, k=k: k) for name, k in (("grid", tick), ("times", s)))
+        self.add_count("tick")
         self.set_real("t", select(self.running(), time, self.real("t")))
-        rows = [self.row_of_sample(lane, s) for lane in range(self.lanes)]
+        self.e.when(self.any(time >= wanted), lambda: self._put_row(s))
+
+    def _put_row(self, s: Integer) -> None:
+        w, rows = self.words, [self.row_of_sample(lane, s) for lane in range(self.lanes)]
         self.over_state(lambda i: self.put_sample(w["y"][i], rows, i))
         w["sampled"].put_integer(0, s + 1)

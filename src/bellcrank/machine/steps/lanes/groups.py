@@ -1,6 +1,6 @@
 """Memories of several groups of runs, one behind the other, so that one call of machine code takes steps of all of them.
 
-Each has a copy of all arrays of a Memory. Only the times of samples are shared, and samples go to an array of their own, a row
+Each has a copy of all arrays of a Memory. Only the times of samples and the grid of fixed steps are shared, and samples go to an array of their own, a row
 for each sample of each lane, with one more after the last.
 """
 
@@ -21,7 +21,7 @@ from ..memory import Memory
 Array = NDArray[np.float64]
 Rows = dict[str, NDArray[Any]]  # a row for each run
 
-_SHARED = ("times", "out")
+_SHARED = ("times", "grid", "out")
 _LINE = 8  # doubles of a line of the processor's cache
 
 

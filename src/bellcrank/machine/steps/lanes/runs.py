@@ -118,6 +118,7 @@ def run_lanes(
     numbers: NDArray[np.int64] | None = None,
     own: Own | None = None,
     substeps: int = 1,
+    grid: Array | None = None,
     made: dict[tuple[str, int], Room] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a).
@@ -133,14 +134,15 @@ def run_lanes(
     the status INTERRUPTED, and so do those that have not begun.
 
     ``numbers``: of the runs, in order, which decide who shares lanes; 0, 1, ... unless given. ``own``: where runs have designs
-    of their own (then the plan says so). ``substeps``: of a method of fixed steps, so many of length h for a sample.
+    of their own (then the plan says so). ``substeps``: of a method of fixed steps, so many of length h
+    from one time of the ``grid`` to the next; ``times`` are some of the grid, and all of it unless it is given.
     ``made``: rooms that calls with the same plan, times and corners share, by method and number of corners.
     """
     count, model, lanes = len(start["q"]), plan.model, lane_count()
     most, shared = corners.shape[-1] if own is None else own.corners.shape[1], {} if made is None else made
     room = shared.get((method.name, most))
     if room is None:
-        memory = _memory(plan, program, method, times, corners, most)
+        memory = _memory(plan, program, method, times, corners, most, times if grid is None else grid)
         room = shared[method.name, most] = Room(memory, lane_places(plan) if plan.lane_designs else {}, SimpleQueue())
     layout = room.one.layout
     given: Rows = {**start, **slopes, **(places or {name: np.zeros(count, dtype=np.int64) for name in PLACES})}
@@ -156,13 +158,18 @@ def run_lanes(
     return found
 
 
-def _memory(plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, most: int) -> Memory:
+def _memory(
+    plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, most: int, grid: Array
+) -> Memory:
     """Of a group of runs before they begin, with its machine code."""
     lanes = lane_count()
     key = ("lanes", lanes, program.name, method.name, structure_name(plan))
     code = obtain(key, lambda: write_lane_stepper(plan, program, method, lanes))
     called = programs(plan, program, works=False, implicit=method.implicit)
-    return Memory(Layout(plan, called, method, lanes, len(times), most), code, times, corners)
+    layout = Layout(plan, called, method, lanes, len(times), most, grid=0 if method.adaptive else len(grid))
+    made = Memory(layout, code, times, corners)
+    made.arrays["grid"][: layout.grid] = grid[: layout.grid]
+    return made
 
 
 def _together(numbers: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
