@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 
@@ -41,6 +42,13 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = [name for name in HEAVY if f"'{name}'" in done.stdout.split("loaded")[-1]]
     assert heavy == []
+
+
+def test_studies_load_no_pictures_before_one_is_asked_for():
+    """Processes of a sweep import them too."""
+    code = f"import sys, bellcrank.studies; print([x for x in {HEAVY!r} + ('scipy.integrate',) if x in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"xarray", "matplotlib", "scipy.integrate"} & set(ast.literal_eval(done.stdout))
 
 
 def test_the_package_runs_as_a_module():

@@ -130,6 +130,24 @@ def test_a_value_is_the_same_whatever_else_is_asked_for(pendulum):
     np.testing.assert_array_equal(few.values("mean"), many.values("mean(elbow.v)"))
 
 
+def test_steps_of_a_fixed_length_are_the_same_whatever_is_looked_at():
+    """Samples that no output is taken from are passed, not written; times stay those of the grid, in laws of time too."""
+    m = bc.Mechanism("shaken", gravity=(0, 0, 0))
+    m.sphere("block", (0, 0, 0), 0.1, mass=2.0)
+    m.joint("slide", "prismatic", "ground", "block", point=(0, 0, 0), axis="x")
+    m.motor("thrust", "slide", "=12*sin(37*t)")
+    given = m.build(), {"block.mass": [2.0, 3.0, 4.0]}
+    fixed = {"duration": 0.7, "step": 0.1, "method": "rk4", "max_step": 0.03}
+    few = bc.sweep(*given, ["slide.q@end", "slide.v@t=0.3"], **fixed)
+    many = bc.sweep(*given, ["slide.q@end", "slide.v@t=0.3", "max(slide.v)", "slide.q"], trajectories=True, **fixed)
+    assert few.values("slide.q@end").all()
+    for name in few.outputs:
+        np.testing.assert_array_equal(few.values(name), many.values(name))
+    np.testing.assert_array_equal(few.values("slide.v@t=0.3"), many.values("v")[:, 3, 0])
+    alone = bc.simulate_many(given[0], parameters={"block.mass": [2.0, 3.0, 4.0]}, **fixed)
+    np.testing.assert_array_equal(few.values("slide.q@end"), alone.q_values[:, -1, 0])
+
+
 def test_loops_are_assembled_for_every_design():
     model = bc.load("four_bar")
     lengths = [0.45, 0.5, 40.0, 0.55]
