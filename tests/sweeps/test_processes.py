@@ -10,8 +10,8 @@ import bellcrank as bc
 from bellcrank.studies.study import Study
 from bellcrank.studies.study.spec import RunOptions
 from bellcrank.studies.study.variations import Bounds
-from bellcrank.studies.sweeps.running import task_of
 from bellcrank.studies.sweeps.runners import OneByOne
+from bellcrank.studies.sweeps.running import task_of
 from bellcrank.studies.sweeps.sharing.process import Ended, Process
 from bellcrank.studies.sweeps.sharing.team import Team
 from tests.sweeps.test_sweeps import OUTPUTS, PARAMETERS, same, swept

@@ -37,7 +37,7 @@ _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "
 _FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
-_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "tick", "watched", "held", "project", "newton", "iterations")
+_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
 _NEWTON = (
     "jacobian",
     "factored",
@@ -56,7 +56,7 @@ _ALONG = ("along", "along_passes", "along_change", "jumped", "usual", "rate_of_g
 _BEFORE = ("tried", "h_before", "h_accepted", "error_accepted", "change", "change_before")
 _IMPLICIT = (*_NEWTON, *_ALONG, *_BEFORE)
 REALS = {name: k for k, name in enumerate((*_STEP, *_FASTEST, *_CUTS, *_OPENINGS, *_CLOSING, *STIFFNESS, *_IMPLICIT))}
-_COUNTED = ("parameter", "uncut", "logged", "cuts", "jacobians", "factorizations")
+_COUNTED = ("tick", "parameter", "uncut", "logged", "cuts", "jacobians", "factorizations")
 COUNTS = {name: k for k, name in enumerate((*_LOOP, *_COUNTED))}
 FIRST = {
     "pivot": np.inf,

@@ -1,7 +1,7 @@
 """Memories of several groups of runs, one behind the other, so that one call of machine code takes steps of all of them.
 
-Each has a copy of all arrays of a Memory. Only the times of samples and the grid of fixed steps are shared, and samples go to an array of their own, a row
-for each sample of each lane, with one more after the last.
+Each has a copy of all arrays of a Memory. Only the times of samples and the grid of fixed steps are shared, and samples go to
+an array of their own, a row for each sample of each lane, with one more after the last.
 """
 
 from __future__ import annotations

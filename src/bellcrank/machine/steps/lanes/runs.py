@@ -158,9 +158,7 @@ def run_lanes(
     return found
 
 
-def _memory(
-    plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, most: int, grid: Array
-) -> Memory:
+def _memory(plan: Plan, program: Program, method: RungeKutta, times: Array, corners: Array, most: int, grid: Array) -> Memory:
     """Of a group of runs before they begin, with its machine code."""
     lanes = lane_count()
     key = ("lanes", lanes, program.name, method.name, structure_name(plan))
