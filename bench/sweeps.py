@@ -1,7 +1,8 @@
 """Many runs a second: Bellcrank's lanes, MuJoCo's rollout with its own threads, and Pinocchio in its best loop.
 
     python bench/sweeps.py [--quick]      runs a second of processor time (per core), and on all processors at once
-    python bench/sweeps.py --cores        what the second core brings, by the clock on the wall: for an idle machine
+    python bench/sweeps.py --cores        what the second core brings, by the clock on the wall: for an idle machine; with
+                                          --times 10 of sweeps that are ten times as long (processes take them over)
     python bench/sweeps.py --workers      what a second worker of a local Dask cluster brings: the same; both may be given
 
 All by rk4 with the same step, coordinates and velocities stored at every step. The arm has seven joints and starts from other
@@ -20,6 +21,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -252,20 +254,23 @@ class Swept(NamedTuple):
             return found.values(self.output)
 
 
-def swept() -> dict[str, Swept]:
-    """Adaptive but for the arm; of the shortest runs a thousand take a millisecond. So many that one processor needs some
+def swept(only: list[str] | None = None) -> dict[str, Swept]:
+    """Adaptive but for the arm; of the shortest runs a thousand take a millisecond; those of gauss4 go one
+    at a time, and are mostly Python. So many that one processor needs some
     seconds: what a sweep does before its first run and after the last one is not to count."""
     pendulum, arm = bc.load("double_pendulum"), as_written(chain(7))
     ends = {f"{name}.mass": (0.8, 1.2) for name in (arm.body_names[0], arm.body_names[-1])}
     angle, energy, often = {"upper.mass": (12.0, 17.0), "initial.elbow.q.0": (-1.5, 1.5)}, "energy.total@end", {"step": 0.01}
     short = {"step": 0.05, "rtol": 1e-6, "atol": 1e-6}
-    return {
+    found = {
         "double pendulum": Swept(pendulum, angle, "max(abs(elbow.v))", 2.0, 1 << 18, {"step": 0.05}),
         "arm": Swept(arm, ends, energy, DURATION, 1 << 17, {"step": STEP, "method": "rk4"}),
         "four-bar": Swept(bc.load("four_bar"), LOOPS["four_bar"], energy, DURATION, 1 << 18, often),
         "quarter car": Swept(bc.load("quarter_car"), LOOPS["quarter_car"], energy, DURATION, 1 << 15, often),
+        "one by one": Swept(pendulum, angle, "max(abs(elbow.v))", 1.0, 1 << 12, {"step": 0.01, "method": "gauss4"}),
         "short runs": Swept(pendulum, angle, "max(abs(elbow.v))", 0.1, 1 << 21, short),
     }
+    return {name: what for name, what in found.items() if not only or name in only}
 
 
 class Gain:
@@ -276,10 +281,10 @@ class Gain:
         self.best, self.results = {1: np.inf, 2: np.inf}, dict[int, Array]()
 
     def take(self, count: int, **options: Any) -> float:
-        """Processor time of this process."""
-        wall, cpu = time.perf_counter(), time.process_time()
+        """Processor time of this process, and of those that it started for the sweep."""
+        wall, cpu = time.perf_counter(), cpu_time()
         found = self.what.run(self.runs, **options)
-        taken, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        taken, cpu = time.perf_counter() - wall, cpu_time() - cpu
         self.best[count] = min(self.best[count], taken)
         np.testing.assert_array_equal(found, self.results.setdefault(1, found), err_msg=self.name)
         return cpu
@@ -289,19 +294,25 @@ class Gain:
         return {"sweep of": self.name, "runs": self.runs, "gain": one / two, "asked": asked, "runs a second": self.runs / two}
 
 
+def cpu_time() -> float:
+    """Of this process and of those that it started and that have ended, s."""
+    return sum(os.times()[:4])
+
+
 def stay_on(processors: list[int]) -> None:
     """All threads of this process, those of Zarr included."""
     for thread in list(Path("/proc/self/task").iterdir()):
-        os.sched_setaffinity(int(thread.name), processors)
+        with suppress(ProcessLookupError):  # it has ended meanwhile
+            os.sched_setaffinity(int(thread.name), processors)
 
 
-def cores(rounds: int, share: float) -> None:
+def cores(rounds: int, share: float, only: list[str] | None) -> None:
     """One sweep on one processor and on two, by the affinity of the process, in turns; the shortest by the clock on the wall.
 
     Two cannot bring more than twice the processor time of one over that of two, all threads added up.
     """
     allowed, rows = sorted(os.sched_getaffinity(0)), []
-    for name, what in swept().items():
+    for name, what in swept(only).items():
         gain, cpu = Gain(name, what, int(what.runs * share)), {1: np.inf, 2: np.inf}
         what.run(1024)  # compiles
         try:
@@ -315,14 +326,14 @@ def cores(rounds: int, share: float) -> None:
     show("Two processors beside one", rows)
 
 
-def workers(rounds: int, share: float) -> None:
+def workers(rounds: int, share: float, only: list[str] | None) -> None:
     """The same with one worker of a local Dask cluster and with two, each of one thread, beside the process with the driver and
     the scheduler: on two processors the gain is at most twice the time of the workers over that of all."""
     from distributed import Client, LocalCluster
 
     rows, options = [], {"threads_per_worker": 1, "processes": True, "host": "127.0.0.1", "dashboard_address": ":0"}
     with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
-        for name, what in swept().items():
+        for name, what in swept(only).items():
             gain, driver, theirs = Gain(name, what, int(4 * what.runs * share)), np.inf, np.inf
             for _ in range(rounds):
                 for count in (1, 2):
@@ -355,12 +366,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
     parser.add_argument("--cores", action="store_true")
     parser.add_argument("--workers", action="store_true")
+    parser.add_argument("--times", type=float, default=1.0, help="how much longer sweeps are")
+    parser.add_argument("--only", nargs="*", help="names of sweeps")
     asked = parser.parse_args()
     rounds, share = (2, 0.125) if asked.quick else (5, 1.0)
     if asked.cores:
-        cores(rounds, share)
+        cores(rounds, share * asked.times, asked.only)
     if asked.workers:
-        workers(min(rounds, 3), share)
+        workers(min(rounds, 3), share * asked.times, asked.only)
     if asked.cores or asked.workers:
         return
     show_rows(part(asked.quick))

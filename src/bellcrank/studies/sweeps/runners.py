@@ -87,7 +87,7 @@ class Lanes:
     worth_processes   s that the runs which are left must take for processes to be started
     """
 
-    few, worth_processes = GROUP, np.inf
+    few, worth_processes = GROUP, 10.0
 
     def __init__(self, task: Task, design: Design):
         keep_freed_memory()

@@ -21,7 +21,7 @@ from ..store import Chunk, Store, packed
 from ..task import Columns, Task
 from .team import Team
 
-AHEAD = 1  # chunks that are begun before the one at hand has ended
+AHEAD = 2  # chunks that are begun before the one at hand has ended
 
 
 class _Begun(NamedTuple):
