@@ -101,13 +101,15 @@ def taken_of(output: Output, x: Array, when: Moments) -> Array:
     if output.taken in EXTREMES:
         sign = 1.0 if output.taken == "max" else -1.0
         return sign * _largest(when.times, sign * x)
-    weights, span = when.weights, float(when.weights.sum())
-    inside = x[:, when.nodes]
-    if output.taken == "integral":
-        return np.einsum("rt,t->r", inside, weights)
-    if output.taken == "mean":
-        return np.einsum("rt,t->r", inside, weights) / span
-    return np.sqrt(np.einsum("rt,t->r", inside**2, weights) / span)
+    span, inside = float(when.weights.sum()), np.take(x, when.nodes, axis=1)
+    if output.taken == "rms":
+        return np.sqrt(_weighted(inside**2, when.weights) / span)
+    return _weighted(inside, when.weights) / (span if output.taken == "mean" else 1.0)
+
+
+def _weighted(x: Array, weights: Array) -> Array:
+    """Sums over each row in one order, however many rows there are: numpy.einsum takes a single row in another."""
+    return np.asarray(np.sum(np.ascontiguousarray(x) * weights, axis=1))
 
 
 def _largest(t: Array, x: Array) -> Array:
