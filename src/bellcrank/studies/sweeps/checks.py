@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from ...assembly.start import must_be_coordinate
 from ...errors import StateError, StudyError
+from ...extremes import is_finite_number
 from ...model import Model
 from ...model.spec.fields import Choice, Number, fields_of
 from ...model.spec.problems import Problems
 from ...run.arguments import must_be_known, must_be_positive, named_inputs
 from ..study import Study
 from ..study.spec import RunOptions
-from ..study.variations import Lognormal, Triangular, Variation
+from ..study.variations import Bounds, Lognormal, Normal, Triangular, Variation
+from .points import LEAST
 from .store import OWN, PREFIX, STATES, stored_name
 
 FIXED = ("duration", "step")  # numbers of a model that all runs of a sweep share
@@ -39,17 +42,37 @@ def check_sweep(study: Study, model: Model, trajectories: bool) -> None:
 
 
 def _wrong_values(variation: Variation, own: float) -> Iterator[str]:
+    if wrong := list(_no_numbers(variation)):
+        yield from wrong
+        return
     if reason := variation.wrong():
         yield reason
+        return
     values = getattr(variation, "values", None)
     if values is not None and not len(values):
         yield "it has no values. List some"
     if isinstance(variation, Triangular) and variation.mode is None and not variation.min <= own <= variation.max:
         yield f"its most likely value, that of the model, is {own:g}, outside min and max. Give mode"
-    if isinstance(variation, Lognormal) and variation.median is None and not own > 0:
-        yield f"its median, that of the model, is {own:g}, and must be more than zero. Give median"
+    if isinstance(variation, Lognormal) and not (own if variation.median is None else variation.median) > 0:
+        whose = f", that of the model, is {own:g}, and" if variation.median is None else f" is {variation.median:g}, and"
+        yield f"its median{whose} must be more than zero. Give median"
     if getattr(variation, "deviation", 1.0) <= 0:
         yield f"its deviation is {variation.deviation:g}. Give one above zero"  # type: ignore[union-attr]
+    elif isinstance(variation, Normal) and not np.isfinite(variation.quantile(np.array([LEAST, 0.5]), own)).all():
+        mean = own if variation.mean is None else variation.mean
+        yield f"min and max are too many deviations of {variation.deviation:g} from its mean, {mean:g}. Move them nearer"
+
+
+def _no_numbers(variation: Variation) -> Iterator[str]:
+    """What is no finite number; limits of bounds may be infinite where nothing is chosen between them."""
+    for field in fields(variation):  # type: ignore[arg-type]
+        given = getattr(variation, field.name)
+        several = isinstance(given, tuple | list | np.ndarray)
+        for x in given if several else (given,):
+            if x is None or is_finite_number(x) or (isinstance(variation, Bounds) and isinstance(x, float)):
+                continue
+            yield f"{'one of its values' if several else f'its {field.name}'} is {x!r}. Give a finite number"
+            break
 
 
 def _wrong_cases(study: Study) -> Iterator[str]:
@@ -80,7 +103,11 @@ def _wrong_starts(study: Study, model: Model) -> Iterator[str]:
             given = getattr(table, what)
             if not isinstance(given, Mapping):
                 yield f"{what} of a sweep goes by name, {{name: number}}; it is {given!r}."
-            elif what == "inputs":
+                continue
+            for name, x in given.items():
+                if not is_finite_number(x):
+                    yield f"{what} of {name!r} must be a finite number, the same for all runs; it is {x!r}."
+            if what == "inputs":
                 if reason := _refused(named_inputs, model, given):
                     yield reason
             else:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import StateError, StudyError
+from ...errors import StateError, StudyError, warn
 from ...run import simulate
 from ...wording import argument
+from .points import is_whole
 from .statistics import Indices, saltelli_indices, statistics_of
 from .store import FORMAT, Store, in_store, parameter_name, stored_name, text_of
 from .task import Task
@@ -32,7 +33,8 @@ class SweepResult:
     """A sweep in its store.
 
     path       the folder
-    dataset    all of it as an xarray.Dataset, read when it is used: parameters and outputs over ``run``
+    dataset    all of it as an xarray.Dataset, read when it is used: parameters and outputs over ``run``, and which ``case`` a
+               run is of if there are several
     status     0 where a run succeeded, -1 where it is not finished yet; ``reasons`` explains the others, and ``notes`` has the
                warnings of those that succeeded
     """
@@ -82,7 +84,10 @@ class SweepResult:
         named = {stored: name for name, stored in self._stored.items() if stored != name}
         found = found.rename(named).set_coords([*self.parameters, "status"]).drop_vars("reason")
         others = sorted(set(found.data_vars) - set(self.outputs), key=str)  # the folder lists its arrays in any order
-        return found[[*self.outputs, *others]]
+        found = found[[*self.outputs, *others]]
+        if len(self._cases) > 1 and "case" not in found:
+            found = found.assign_coords(case=("run", np.resize(self._cases, len(self))))
+        return found
 
     @property
     def status(self) -> NDArray[np.int8]:
@@ -149,19 +154,53 @@ class SweepResult:
             lines.append(f"{name:<{wide}} " + " ".join(f"{x:12.6g}" for x in numbers))
         return "\n".join(lines)
 
-    def sobol_indices(self, output: str, *, resamples: int = 200) -> Indices:
-        """First-order and total indices of each parameter, of a sweep with design="saltelli"."""
+    def sobol_indices(self, output: str, *, case: str | None = None, resamples: int = 200) -> Indices:
+        """First-order and total indices of each parameter, of a sweep with design="saltelli".
+
+        case       of a study with several cases: the one whose runs are meant
+        resamples  how often designs are drawn again for the 95 % intervals (the bootstrap); 0 for none
+
+        Designs of which a run failed are left out, with a warning. An output that is the same in all runs has no indices: they
+        are not numbers, with a warning.
+        """
         if self.attributes["design"] != "saltelli":
             raise StudyError(
                 f"Sobol' indices need {argument('design', 'saltelli')}; this sweep's is {self.attributes['design']!r}"
             )
-        return saltelli_indices(self.values(output), self.parameters, int(self.attributes["seed"]), resamples)
+        if not is_whole(resamples) or resamples < 0:
+            raise StudyError(f"resamples is {resamples!r}: give a whole number, such as 200, or 0 for no intervals")
+        f = self._number(output).reshape(-1, len(self._cases))[:, self._case(case)]
+        found = saltelli_indices(f, self.parameters, int(self.attributes["seed"]), int(resamples))
+        if found.left_out:
+            many = f"{found.left_out} of {found.designs + found.left_out} designs have runs without a number"
+            warn(f"Sobol' indices of {output!r}: {many}; the indices are those of the other {found.designs}")
+        if np.isnan(found.total).all():
+            warn(f"Sobol' indices of {output!r} are not numbers: it is {f[np.isfinite(f)][0]:g} in all runs")
+        return found
 
-    def worst(self, output: str, count: int = 5, *, smallest: bool = False) -> xr.Dataset:
-        """The runs with the largest values of an output, the worst first; or with the smallest."""
+    @property
+    def _cases(self) -> list[str]:
+        return list(self.attributes.get("cases", [""]))
+
+    def _case(self, name: str | None) -> int:
+        """Its number."""
+        known = self._cases
+        if name is None and len(known) == 1:
+            return 0
+        if name not in known:
+            asked = "name one: case=" if name is None else f"there is no case {name!r}: case="
+            raise StateError(f"the sweep has {len(known)} cases; {asked}{' or '.join(map(repr, known))}")
+        return known.index(name)
+
+    def _number(self, output: str) -> Array:
         x = self.values(output)
         if x.ndim != 1:
             raise StateError(f"{output!r} is a curve: name an output that is a number")
+        return x
+
+    def worst(self, output: str, count: int = 5, *, smallest: bool = False) -> xr.Dataset:
+        """The runs with the largest values of an output, the worst first; or with the smallest."""
+        x = self._number(output)
         order = np.argsort(np.where(np.isfinite(x), x if smallest else -x, np.inf), kind="stable")[:count]
         with in_store(self.path):
             return self.dataset.isel(run=order).assign_coords(run=("run", order)).load()

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...design import Design
 from ...dynamics.evaluation import OPTIMISED
-from ...errors import BellcrankError, SimulationError, StateError, interrupts_pass, kept_warnings
+from ...errors import BellcrankError, SimulationError, interrupts_pass, kept_warnings
 from ...integrate import METHODS
 from ...kernels.threads import keep_freed_memory, one_thread, stopping, thread_count
 from ...machine.steps.cuts.known import known_times
@@ -27,7 +27,10 @@ from ...run.lanes.study import ManyRuns, fixed_steps_in_lanes
 from ..output_names import Output
 from ..taking import INTEGRALS, moments
 from .task import GROUP, Columns, Task
-from .values import Measured, NotInLanes, looked_at, name_of, only, samples_only, taken_of, values_of_run
+from .values import Measured, NotInLanes, OfRun, between_samples, looked_at, name_of, only, samples_only, taken_of
+
+if TYPE_CHECKING:
+    from ...results import Run
 
 Array = NDArray[np.float64]
 
@@ -103,6 +106,8 @@ class Lanes:
         self.runs = ManyRuns(task.model, duration, step, method, on_singular, limits, options, design, optimisation=OPTIMISED)
         outputs = list(task.outputs.values())
         fixed = method != AUTO and not METHODS[method].adaptive
+        if fixed and any(between_samples(output, task.times) for output in outputs):
+            raise NotInLanes("outputs between the samples of steps of a fixed length")
         when = samples_only(task.times) if fixed else moments(outputs, task.times, cuts=_cuts(task, outputs))
         if not task.trajectories:  # states at times that nobody looks at are not even interpolated
             when = only(when, np.union1d(looked_at(outputs, when), [0, len(when.times) - 1]))
@@ -223,6 +228,11 @@ class OneByOne:
         task = self.task
         nothing = {name: np.full(_size(task, dims), np.nan) for name, (dims, kind, _) in task.shapes().items() if kind == "f8"}
         run: Any
+
+        def until(time: float) -> Run:
+            with kept_warnings(), interrupts_pass():  # they are those of the whole run
+                return simulate(model, time, step=task.span[1], **task.options(number))
+
         try:
             model = self.design.model(p)
             with kept_warnings() as notes, interrupts_pass():
@@ -233,14 +243,13 @@ class OneByOne:
         except BellcrankError as problem:
             return nothing | {"reached": 0.0, "status": NOT_STARTED, "message": str(problem)}
         reached = float(run.values("time")[-1])
+        of_run = OfRun(run, task.times, until)
         try:
-            found = nothing | values_of_run(task.outputs, run, status == 0)
-        except StateError as problem:
+            found = nothing | of_run.values(task.outputs, status == 0)
+        except BellcrankError as problem:
             return nothing | {"reached": reached, "status": 1, "message": str(problem)}
         if task.trajectories:
-            for name in ("q", "v"):
-                x = run.values(name)
-                found[name][: len(x)] = x
+            found |= {name: of_run.on_grid(run.values(name)) for name in ("q", "v")}
         return found | {"reached": reached, "status": status, "message": message}
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -124,7 +125,7 @@ def _run(task: Task, kept: Store, scheduler: Any, progress: Callable[[Progress],
 def _folder(store: Any) -> Path:
     if store is None:
         return Path(tempfile.mkdtemp(prefix="bellcrank-sweep-")) / "sweep.zarr"
-    if not isinstance(store, str | PathLike) or "\0" in str(store):
+    if not isinstance(store, str | PathLike) or "\0" in str(store) or not str(store):
         raise StateError(f"store is {store!r}: give the path of a folder")
     return Path(store)
 
@@ -165,6 +166,8 @@ def _study(
     for text in (*named, *named.values()):
         if not isinstance(text, str):
             raise StateError(f"outputs are named by text, such as 'energy.total@end'; one is {text!r}")
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise StateError(f"parameters go by name, {{'upper.mass': (10.0, 20.0)}}; they are {parameters!r}")
     varied = {path: _variation(path, x) for path, x in (parameters or {}).items()}
     return Study(study, varied, name=study.name, duration=duration, run=RunOptions(**_known(options)), outputs=named)
 
@@ -178,20 +181,23 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _variation(path: str, given: Variation | Sequence[float]) -> Variation:
+def _variation(path: Any, given: Variation | Sequence[float]) -> Variation:
     """A pair of numbers in a tuple is least and largest; other lists are values."""
+    if not isinstance(path, str):
+        raise StateError(f"parameters are named by text, such as 'upper.mass'; one is {path!r}")
     if isinstance(given, Variation):
         return given
-    try:
-        if isinstance(given, tuple) and len(given) == 2:
-            return Bounds(float(given[0]), float(given[1]))
-        if isinstance(given, list | np.ndarray):
-            return Listed(tuple(float(x) for x in given))
-    except (TypeError, ValueError):
-        """They are no numbers."""
+    if isinstance(given, tuple) and len(given) == 2 and all(map(_is_number, given)):
+        return Bounds(float(given[0]), float(given[1]))
+    if isinstance(given, list | range | np.ndarray) and all(map(_is_number, given)):
+        return Listed(tuple(float(x) for x in given))
     raise StateError(
         f'{given!r} does not describe a parameter, "{path}": give (least, largest), a list of values, or a distribution'
     )
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, Real) and not isinstance(x, bool | np.bool_)
 
 
 def task_of(study: Any, design: str | None, runs: int | None, seed: int | None, trajectories: bool) -> Task:

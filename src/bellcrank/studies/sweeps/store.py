@@ -103,7 +103,7 @@ def in_store(path: Path) -> Iterator[None]:
     """What goes wrong with the files of a store, in our words."""
     try:
         yield
-    except (BellcrankError, ImportError):
+    except (BellcrankError, ImportError, MemoryError):
         raise
     except OSError as problem:
         raise StudyError(f"{path} cannot be read or written: {problem.strerror or problem}") from problem

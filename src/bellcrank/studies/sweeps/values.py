@@ -18,7 +18,7 @@ from ...dynamics.quantities.measures import Measuring, measure_units, measuring
 from ...errors import StateError
 from ...model import Model
 from ..output_names import Output
-from ..taking import EXTREMES, INTEGRALS, Moments
+from ..taking import EXTREMES, INTEGRALS, TOGETHER, Moments
 
 if TYPE_CHECKING:
     from ...results import Run
@@ -101,13 +101,15 @@ def taken_of(output: Output, x: Array, when: Moments) -> Array:
     if output.taken in EXTREMES:
         sign = 1.0 if output.taken == "max" else -1.0
         return sign * _largest(when.times, sign * x)
-    weights, span = when.weights, float(when.weights.sum())
-    inside = x[:, when.nodes]
-    if output.taken == "integral":
-        return np.einsum("rt,t->r", inside, weights)
-    if output.taken == "mean":
-        return np.einsum("rt,t->r", inside, weights) / span
-    return np.sqrt(np.einsum("rt,t->r", inside**2, weights) / span)
+    span, inside = float(when.weights.sum()), np.take(x, when.nodes, axis=1)
+    if output.taken == "rms":
+        return np.sqrt(_weighted(inside**2, when.weights) / span)
+    return _weighted(inside, when.weights) / (span if output.taken == "mean" else 1.0)
+
+
+def _weighted(x: Array, weights: Array) -> Array:
+    """Sums over each row in one order, however many rows there are: numpy.einsum takes a single row in another."""
+    return np.asarray(np.sum(np.ascontiguousarray(x) * weights, axis=1))
 
 
 def _largest(t: Array, x: Array) -> Array:
@@ -141,40 +143,95 @@ def units_of_outputs(model: Model, outputs: Mapping[str, Output]) -> dict[str, s
     return found
 
 
-def values_of_run(outputs: Mapping[str, Output], run: Run, arrived: bool) -> dict[str, Any]:
-    """The same of one run: integrals by Simpson's rule over its samples, events where the run found them."""
-    when = samples_only(run.values("time"))
-    found: dict[str, Any] = {}
-    for name, output in outputs.items():
-        if output.event:
-            found[name] = _at_event(output, run)
-            continue
-        x = np.asarray(run.measure(name_of(output.of)).values, dtype=np.float64).reshape(len(when.times))
-        if output.taken == "series" or (arrived and len(x) > 1):
-            found[name] = taken_of(output, x[None], when)[0]
-    return found
+def between_samples(output: Output, times: Array) -> bool:
+    """Whether it is taken at a time at which there is no sample."""
+    return output.time is not None and _sample_at(times, output.time) is None
 
 
-def _at_event(output: Output, run: Run) -> float:
-    crossing = next((x for x in run.crossings if x.event == output.event), None)
-    if crossing is None:
-        raise StateError(f"output {output.name!r}: the event {output.event!r} does not happen in this run")
-    if output.taken == "event_time":
-        return float(crossing.time)
-    assert run.model is not None
-    dynamics = Dynamics(run.model, optimisation=0)
-    return float(dynamics.measures(crossing.q, crossing.v, t=crossing.time, names=[name_of(output.of)])[0])
+def _sample_at(times: Array, time: float) -> int | None:
+    k = int(np.argmin(np.abs(times - time)))
+    return k if abs(times[k] - time) <= TOGETHER * (times[1] - times[0] if len(times) > 1 else 1.0) else None
+
+
+class OfRun:
+    """The same of one run, which may have been ended by an event: integrals by Simpson's rule over its samples.
+
+    ``times``: of the samples that were asked for. ``until``: makes the same run ended at a time between two of them, whose last
+    sample has all that acts there, inputs and friction included.
+    """
+
+    def __init__(self, run: Run, times: Array, until: Callable[[float], Run]):
+        self.run, self.times, self.until = run, times, until
+        self.when = samples_only(run.values("time"))
+
+    def values(self, outputs: Mapping[str, Output], arrived: bool) -> dict[str, Any]:
+        """Raises StateError for an event that does not happen, or a time that is not reached."""
+        found: dict[str, Any] = {}
+        for name, output in outputs.items():
+            if output.event:
+                found[name] = self._at_event(output)
+            elif output.taken == "series":
+                found[name] = self.on_grid(self._measured(self.run, output))
+            elif output.taken == "at" and arrived:
+                found[name] = self._at(output, self._time(output))
+            elif arrived and len(self.when.times) > 1:
+                found[name] = taken_of(output, self._measured(self.run, output)[None], self.when)[0]
+        return found
+
+    def on_grid(self, x: Array) -> Array:
+        """Samples at the times that were asked for, not numbers where the run did not come so far; its end may lie between."""
+        t, found = self.when.times, np.full((len(self.times), *x.shape[1:]), np.nan)
+        reached = len(t) - (_sample_at(self.times, t[-1]) is None)
+        found[:reached] = x[:reached]
+        return found
+
+    def _measured(self, run: Run, output: Output) -> Array:
+        return np.asarray(run.measure(name_of(output.of)).values, dtype=np.float64).reshape(len(run.values("time")))
+
+    def _time(self, output: Output) -> float:
+        """At which it is taken; "@end" is where the run ended."""
+        assert output.time is not None
+        last = float(self.when.times[-1])
+        if output.name.rpartition("@")[2].strip() == "end":
+            return last
+        if output.time > last and _sample_at(self.when.times, output.time) is None:
+            raise StateError(f"output {output.name!r}: an event ended this run before, at t = {last:.9g} s")
+        return output.time
+
+    def _at(self, output: Output, time: float) -> float:
+        sample = _sample_at(self.when.times, time)
+        if sample is None:
+            return float(self._measured(self.until(time), output)[-1])
+        return float(self._measured(self.run, output)[sample])
+
+    def _at_event(self, output: Output) -> float:
+        crossing = next((x for x in self.run.crossings if x.event == output.event), None)
+        if crossing is None:
+            raise StateError(f"output {output.name!r}: the event {output.event!r} does not happen in this run")
+        time = float(crossing.time)
+        return time if output.taken == "event_time" else self._at(output, time)
 
 
 def samples_only(times: Array) -> Moments:
-    """Where nothing is known between samples: integrals by Simpson's rule, or the trapezoidal one."""
-    count = len(times)
-    weights = np.zeros(count)
+    """Where nothing is known between samples: integrals by Simpson's rule.
+
+    It takes pairs of equal intervals. An odd one that is left over, and a shorter one at the end, is integrated along the
+    parabola through its ends and the sample before it.
+    """
     lengths = np.diff(times)
-    weights[:-1] += lengths / 2
-    weights[1:] += lengths / 2
-    if count % 2 and count >= 3 and np.allclose(lengths, lengths[0], rtol=1e-9):
-        weights = lengths[0] / 3 * np.where(np.arange(count) % 2, 4.0, 2.0)
-        weights[[0, -1]] = lengths[0] / 3
-    places = np.arange(count)
+    equal = np.isclose(lengths, lengths[:1], rtol=1e-9, atol=0.0)
+    paired = int(np.argmin(equal)) if not equal.all() else len(lengths)
+    paired -= paired % 2
+    weights = np.zeros(len(times))
+    for first, factor in ((0, 1.0), (1, 4.0), (2, 1.0)):  # of pairs of intervals
+        weights[first : paired + first - 1 : 2] += factor * lengths[:1] / 3 if paired else 0.0
+    for k in range(paired, len(lengths)):
+        h = lengths[k]
+        if k == 0:
+            weights[:2] += h / 2
+            continue
+        g = lengths[k - 1]
+        along = (-(h**2) / (6 * g * (g + h)), (h + 3 * g) / (6 * g), (2 * h + 3 * g) / (6 * (g + h)))
+        weights[k - 1 : k + 2] += h * np.array(along)
+    places = np.arange(len(times))
     return Moments(times, places, places, weights)
