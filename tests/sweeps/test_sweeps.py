@@ -130,6 +130,13 @@ def test_a_value_is_the_same_whatever_else_is_asked_for(pendulum):
     np.testing.assert_array_equal(few.values("mean"), many.values("mean(elbow.v)"))
 
 
+def test_trajectories_may_be_kept_without_any_output(pendulum):
+    found = bc.sweep(pendulum, {"upper.mass": [12.0, 17.0]}, duration=0.1, step=0.05, trajectories=True)
+    alone = bc.simulate(found.model(1), 0.1, step=0.05)
+    np.testing.assert_allclose(found.values("q")[1], alone.values("q"), atol=1e-8)
+    assert found.as_dict()["arrived"] == 2 and found.statistics().sizes["output"] == 0 and "2 runs, 0 of them" in found.summary()
+
+
 def test_loops_are_assembled_for_every_design():
     model = bc.load("four_bar")
     lengths = [0.45, 0.5, 40.0, 0.55]
