@@ -86,11 +86,12 @@ def test_a_sweep_that_cannot_be_sent_goes_on_in_one_process(pendulum, asked, mon
 
 
 def test_a_process_ends_with_the_one_that_it_works_for(pendulum):
-    """Whatever ends that one, its end of the pipe is closed."""
+    """Whatever ends that one, its end of the pipe is closed, perhaps in the middle of a question."""
     spread = {path: Bounds(*ends) for path, ends in PARAMETERS.items()}
     study = Study(pendulum, spread, name="s", duration=0.2, outputs=OUTPUTS, run=RunOptions(step=0.05, method="gauss4"))
     process = Process()
     process.prepare(pickle.dumps(task_of(study, None, 8, 1, False)))
+    process._process.stdin.write(pickle.dumps((0, 1, None))[:-5])
     process._process.stdin.close()
     assert process._process.wait(30) == 0
     with pytest.raises(Ended):

@@ -148,6 +148,23 @@ def test_steps_of_a_fixed_length_are_the_same_whatever_is_looked_at():
     np.testing.assert_array_equal(few.values("slide.q@end"), alone.q_values[:, -1, 0])
 
 
+def test_worst_runs_are_none_that_failed_and_a_summary_counts_what_is_not_finished(pendulum, tmp_path):
+    found = bc.sweep(pendulum, {"upper.mass": [1.0, -1.0, 2.0]}, ["elbow.q@end"], 0.1, store=tmp_path / "store")
+    for smallest in (False, True):
+        assert sorted(found.worst("elbow.q@end", smallest=smallest).run.values) == [0, 2]
+    (tmp_path / "store" / "status" / "c" / "0").unlink()
+    assert "3 runs, 0 of them failed, and 3 are not finished" in bc.load_sweep(tmp_path / "store").summary()
+
+
+def test_trajectories_may_be_kept_without_any_output(pendulum):
+    found = bc.sweep(pendulum, {"upper.mass": [12.0, 17.0]}, duration=0.1, step=0.05, trajectories=True)
+    alone = bc.simulate(found.model(1), 0.1, step=0.05)
+    np.testing.assert_allclose(found.values("q")[1], alone.values("q"), atol=1e-8)
+    assert (
+        found.as_dict()["arrived"] == 2 and found.statistics().sizes["output"] == 0 and "2 runs, 0 of them" in found.summary()
+    )
+
+
 def test_loops_are_assembled_for_every_design():
     model = bc.load("four_bar")
     lengths = [0.45, 0.5, 40.0, 0.55]
@@ -452,6 +469,19 @@ def test_pictures_and_statistics(pendulum, tmp_path):
         again.run(0)
     with pytest.raises(StateError, match="there is no run 999"):
         found.run(999)
+    for run in (1.5, "a", -1):
+        with pytest.raises(StateError, match="there is no run"):
+            found.model(run)
+    assert len(found.worst("fastest", 9**9).run) == len(found)
+    for count in (0, "a"):
+        with pytest.raises(StateError, match="say how many runs, 1 or more"):
+            found.worst("fastest", count)
+    for quantile in (2.0, "a", float("nan")):
+        with pytest.raises(StateError, match="quantiles are numbers from 0 to 1"):
+            found.statistics([quantile])
+    for ask in (found.unit, found.values, lambda name: found.plot(outputs=[name])):
+        with pytest.raises(StateError, match="has no 'q'"):
+            ask("q")
     with pytest.raises(StateError, match="is a curve"):
         found.worst("angle")
     with pytest.raises(StateError, match="kind is 'pie'"):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StateError, StudyError, warn
+from ...extremes import is_finite_number
 from ...run import simulate
 from ...wording import argument
 from .points import is_whole
@@ -113,19 +114,26 @@ class SweepResult:
 
     def values(self, name: str) -> Array:
         """A parameter or an output as an array, (runs,) or (runs, times)."""
+        return self.store.read(self._known(name, "q", "v", "reached"))
+
+    def _known(self, name: str, *others: str) -> str:
+        """The name of its array."""
         known = self._stored
-        if name not in known and name not in ("q", "v", "reached"):
+        if name not in known and (name not in others or name not in self.store.group):
             raise StateError(f"the sweep has no {name!r}; it has {', '.join(known)}")
-        return self.store.read(known.get(name, name))
+        return known.get(name, name)
 
     def unit(self, name: str) -> str:
         """Of a parameter or an output; "" where it is not known."""
-        return str(self.store.group[self._stored[name]].attrs.get("units", ""))
+        return str(self.store.group[self._known(name)].attrs.get("units", ""))
 
     # --- what is asked of it
 
     def statistics(self, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> xr.Dataset:
         """Of each output that is a number: mean, standard deviation, smallest, largest, quantiles, over runs that succeeded."""
+        wrong = [x for x in quantiles if not is_finite_number(x) or not 0 <= x <= 1]
+        if wrong:
+            raise StateError(f"quantiles are numbers from 0 to 1; one is {wrong[0]!r}")
         return statistics_of({name: self.values(name) for name in self._numbers}, quantiles)
 
     @property
@@ -147,6 +155,8 @@ class SweepResult:
         found = self.as_dict()
         wide = max([6, *map(len, found["outputs"])])
         lines = [f"{found['store']}: {found['runs']} runs, {found['failed']} of them failed"]
+        if unfinished := found["runs"] - found["arrived"] - found["failed"]:
+            lines[0] += f", and {unfinished} are not finished: sweep into the same folder to compute them"
         lines += [f"  run {k}: {reason}" for k, reason in list(self.reasons.items())[:3]]
         lines.append(f"{'output':<{wide}} {'mean':>12} {'std':>12} {'min':>12} {'max':>12}")
         for name, row in found["outputs"].items():
@@ -199,8 +209,11 @@ class SweepResult:
         return x
 
     def worst(self, output: str, count: int = 5, *, smallest: bool = False) -> xr.Dataset:
-        """The runs with the largest values of an output, the worst first; or with the smallest."""
+        """The runs with the largest values of an output, the worst first, or with the smallest; none that failed."""
         x = self._number(output)
+        if not is_whole(count) or count < 1:
+            raise StateError(f"count is {count!r}: say how many runs, 1 or more")
+        count = min(int(count), int(np.isfinite(x).sum()))  # those without a number are neither the worst nor the best
         order = np.argsort(np.where(np.isfinite(x), x if smallest else -x, np.inf), kind="stable")[:count]
         with in_store(self.path):
             return self.dataset.isel(run=order).assign_coords(run=("run", order)).load()
@@ -208,7 +221,7 @@ class SweepResult:
     def model(self, run: int) -> Model:
         """The model of a run's design."""
         task, case = self._task(run)
-        changes = dict(zip(task.parameters, task.designs(run, run + 1)[0].tolist(), strict=True))
+        changes = dict(zip(task.parameters, task.designs(int(run), int(run) + 1)[0].tolist(), strict=True))
         return task.model.with_parameters({**changes, **task.study.cases[case].set})
 
     def run(self, run: int) -> Run:
@@ -219,9 +232,9 @@ class SweepResult:
     def _task(self, run: int) -> tuple[Task, int]:
         if self.task is None:
             raise StateError("runs can be run again where the study is known: load_sweep(path, study)")
-        if not 0 <= run < len(self):
-            raise StateError(f"there is no run {run}: the sweep has {len(self)}, counted from 0")
-        return self.task, int(self.task.case_numbers(run, run + 1)[0])
+        if not is_whole(run) or not 0 <= run < len(self):
+            raise StateError(f"there is no run {run!r}: the sweep has {len(self)}, counted from 0")
+        return self.task, int(self.task.case_numbers(int(run), int(run) + 1)[0])
 
     def plot(
         self, path: str | PathLike[str] | None = None, *, kind: str = "scatter", outputs: Sequence[str] = (), keep: bool = False

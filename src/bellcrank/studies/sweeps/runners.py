@@ -163,6 +163,8 @@ class Lanes:
 
     def _outputs(self, start: First, q: Array, v: Array, good: NDArray[np.bool_], p: Array) -> Columns:
         task, when = self.task, only(self.when, self.looked_at)
+        if not task.outputs:
+            return {}
         q, v = q[:, self.looked_at], v[:, self.looked_at]
         count, samples = q.shape[:2]
         rows = {name: np.repeat(start.state[name], samples, axis=0) for name in ("tau", "u")}

@@ -33,11 +33,11 @@ def main() -> None:
 
 
 def _listen(questions: SimpleQueue[Any]) -> None:
-    while True:
-        try:
+    try:
+        while True:
             questions.put(pickle.load(sys.stdin.buffer))
-        except EOFError:
-            os._exit(0)
+    finally:  # nothing more comes, or half of something
+        os._exit(0)
 
 
 def _answer(questions: SimpleQueue[Any], answers: Any) -> None:
