@@ -187,7 +187,7 @@ def test_a_long_run_is_written_down_in_many_pieces(monkeypatch):
     """More than sixty of them: the steps that a piece may have are doubled after each, up to a limit."""
     model, asked = bc.load("pendulum"), (["gravity.y"], ["energy.kinetic@end"], 20.0)
     whole = bc.sensitivity(model, *asked, step=1.0, mode="adjoint")
-    monkeypatch.setattr(backward, "Log", partial(Log, room=8))
+    monkeypatch.setattr(backward, "Log", partial(Log, capacity=8))
     pieces = bc.sensitivity(model, *asked, step=1.0, mode="adjoint")
     assert pieces.settings["steps"] == whole.settings["steps"] > 70 * 8
     np.testing.assert_allclose(pieces.d("energy.kinetic@end"), whole.d("energy.kinetic@end"), rtol=1e-12)

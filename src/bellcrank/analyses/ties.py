@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assembly import assemble
-from ..assembly.loops import Held, Loops
+from ..assembly.loops import HeldCoordinates, Loops
 from ..assembly.minimum_norm import smallest_change
 from ..assembly.newton import close
 from ..dynamics.dynamics import Dynamics
@@ -34,7 +34,7 @@ class Ties:
         self.dyn, self.model, self.t = dyn, dyn.model, t
         self.any = bool(dyn.model.closures)
         self.loops = Loops(dyn)
-        self.nothing = Held.of(dyn.model, set())
+        self.nothing = HeldCoordinates.none(dyn.model)
 
     def basis(self, q: Array) -> Array:
         """N, orthonormal."""

@@ -27,7 +27,7 @@ from ..model.order import outward_order
 from ..plan.closures import closing_axes, turning_rows
 from ..plan.nodes.blocks import Block, find_blocks, make_graph
 from ..spatial.rank import factored, null_space, rank
-from .loops import Held, Loops
+from .loops import HeldCoordinates, Loops
 from .newton import close
 
 Array = NDArray[np.float64]
@@ -85,7 +85,7 @@ def _moves_on(loops: Loops, q: Array, t: float, axis: Axis) -> bool:
         return False
     ahead = displaced(model, q, STEP * changed.units * motions[:, 0] / np.abs(motions[:, 0]).max())
     limit = max(ROUNDING, OPENS * STEP * axis.angle) * changed.length
-    new = close(changed, ahead, Held.of(model, set()), t, limit).q
+    new = close(changed, ahead, HeldCoordinates.none(model), t, limit).q
     further = float(np.abs(new - q).max()) > STEP / 2 * min(1.0, changed.length)
     return changed.worst(new, t) <= limit and further and changed.rank(new, t) < model.nv
 

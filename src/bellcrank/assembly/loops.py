@@ -122,7 +122,7 @@ class Loops:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldCoordinates:
     """Coordinates that keep their values; of a quaternion all four or none."""
 
     model: Model
@@ -131,7 +131,7 @@ class Held:
     known: dict[bytes, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, model: Model, names: set[str]) -> Held:
+    def of(cls, model: Model, names: set[str]) -> HeldCoordinates:
         """By the names of coordinates, model.q_names."""
         q = np.array([name in names for name in model.q_names], dtype=bool)
         v = np.zeros(model.nv, dtype=bool)
@@ -143,6 +143,14 @@ class Held:
         plain_v[list(model.state_places)] = False
         v[plain_v] = q[plain_q]
         return cls(model, q, v)
+
+    @classmethod
+    def none(cls, model: Model) -> HeldCoordinates:
+        return cls.of(model, set())
+
+    @classmethod
+    def all(cls, model: Model) -> HeldCoordinates:
+        return cls.of(model, set(model.q_names))
 
     @property
     def any(self) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..machine.steps.programs import MASS, MINIMUM_NORM
 from ..model.manifold import displaced
-from .loops import Held, Loops
+from .loops import HeldCoordinates, Loops
 from .minimum_norm import CLEAR, smallest_change
 
 Array = NDArray[np.float64]
@@ -35,7 +35,14 @@ class Closed(NamedTuple):
 
 
 def close(
-    loops: Loops, q: Array, held: Held, t: float, tolerance: float, *, weight: Weight = "norm", longest: float = LONGEST
+    loops: Loops,
+    q: Array,
+    held: HeldCoordinates,
+    t: float,
+    tolerance: float,
+    *,
+    weight: Weight = "norm",
+    longest: float = LONGEST,
 ) -> Closed:
     """The errors of the result say whether it succeeded."""
     if loops.by_blocks and not held.any and loops.pivot(q, t) > CLEAR:
@@ -50,7 +57,9 @@ def close(
     return found
 
 
-def _descend(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longest: float, tolerance: float) -> Closed:
+def _descend(
+    loops: Loops, q: Array, held: HeldCoordinates, t: float, weight: Weight, longest: float, tolerance: float
+) -> Closed:
     phi = loops.phi(q, t)
     for k in range(MOST):
         y, d = step(loops, q, held, t, phi, weight, tolerance)
@@ -64,7 +73,7 @@ def _descend(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longe
     return Closed(q, loops.error(q, t), MOST)
 
 
-def _through_blocks(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longest: float) -> Closed:
+def _through_blocks(loops: Loops, q: Array, held: HeldCoordinates, t: float, weight: Weight, longest: float) -> Closed:
     """The same by blocks of loops, in linear time, with the equations that are independent where they were planned."""
     metric = MASS if weight == "mass" else MINIMUM_NORM
     phi = loops.phi(q, t)
@@ -79,7 +88,7 @@ def _through_blocks(loops: Loops, q: Array, held: Held, t: float, weight: Weight
 
 
 def step(
-    loops: Loops, q: Array, held: Held, t: float, phi: Array, weight: Weight, tolerance: float = CLEAR
+    loops: Loops, q: Array, held: HeldCoordinates, t: float, phi: Array, weight: Weight, tolerance: float = CLEAR
 ) -> tuple[Array, Array]:
     """The smallest change: in scaled coordinates, and as a displacement."""
     B = held.basis(q, loops.units)
@@ -98,7 +107,7 @@ def metric(loops: Loops, q: Array, B: Any, t: float) -> Array:
     return M
 
 
-def _shortened(loops: Loops, q: Array, held: Held, t: float, phi: Array, d: Array) -> tuple[Array | None, Array]:
+def _shortened(loops: Loops, q: Array, held: HeldCoordinates, t: float, phi: Array, d: Array) -> tuple[Array | None, Array]:
     """The longest part of the step, halved and halved, that makes the errors smaller."""
     before, part = float(phi @ phi), 1.0
     while part > SHORTEST:

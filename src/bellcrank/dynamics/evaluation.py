@@ -115,8 +115,8 @@ class Evaluation:
         states = len(arrays["q"])
         if program.optimisation > self.optimisation:
             program = replace(program, optimisation=self.optimisation)
-        wide = batched if program.optimisation or self.lanes_only else states >= MANY
-        kernel = self.kernel(program, lane_count() if wide or self.designs is not None else 1)
+        in_lanes = batched if program.optimisation or self.lanes_only else states >= MANY
+        kernel = self.kernel(program, lane_count() if in_lanes or self.designs is not None else 1)
         if "t" in kernel.program.inputs:
             arrays["t"] = self.time_rows(t, states)
         if "u" in kernel.program.inputs:

@@ -45,11 +45,11 @@ class Body(Protocol):
         """The acceleration relative to the parent that is known: S' v, and S a of a prescribed motion, in the body's axes."""
 
     @property
-    def held(self) -> bool:
-        """Whether force elements or closures hold the body."""
+    def attached(self) -> bool:
+        """Whether force elements or closures are attached to the body."""
 
     def leave_known(self, acceleration: Motion) -> None:
-        """Leave the acceleration that velocities bring about, in the ground's axes, for the closures: Held.known."""
+        """Leave the acceleration that velocities bring about, in the ground's axes, for the closures: AttachedBody.known."""
 
     def direction_rates(self, v: Sequence[Number]) -> tuple[Motion, ...]:
         """S' in the body's axes at velocities v; none for a joint whose motion is prescribed."""
@@ -125,8 +125,8 @@ class Body(Protocol):
     def __setattr__(self, name: str, value: Any) -> None: ...
 
 
-class Held(Protocol):
-    """A body that a closure holds, in the ground's axes."""
+class AttachedBody(Protocol):
+    """A body to which a closure is attached, in the ground's axes."""
 
     r: Vector  # its origin
     v: Vector  # velocity of the origin
@@ -140,16 +140,16 @@ class Closure(Protocol):
     """What closes a loop: equations between two bodies, with accelerations taken at the closure's points."""
 
     @property
-    def i(self) -> Held: ...
+    def i(self) -> AttachedBody: ...
 
     @property
-    def j(self) -> Held: ...
+    def j(self) -> AttachedBody: ...
 
     @property
     def equations(self) -> Sequence[Equation]: ...
 
 
-Carried = tuple[Force, Force, Number]  # an equation's rows on the two bodies, where they are taken hold of; right-hand side
+Carried = tuple[Force, Force, Number]  # an equation's rows on the two bodies, at the points of attachment; right-hand side
 
 
 class Row(Protocol):
@@ -214,7 +214,7 @@ class Walk(Protocol):
         """Whether nodes with closures hang on bodies: their axes are not the ground's (NodeClosure.turn)."""
 
     def closure_states(self) -> None:
-        """Leave where the bodies are that closures hold."""
+        """Leave the positions of the bodies to which closures are attached."""
 
     def carry_equations(self, step: Callable[[Any, Any, Force], Force]) -> None:
         """Carry each equation from the bodies that it holds to ground: ``step(body, row, f)``."""

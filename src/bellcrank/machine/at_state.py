@@ -62,7 +62,7 @@ def world_state(body: Any, parent: World) -> World:
     X = body.transform
     R, r = X.pose(R, r)
     V = X.down(V) + body.velocity
-    if body.held:
+    if body.attached:
         body.world_axes = R
         body.leave_state([*R.x, *R.y, *R.z, *r, *(R @ V.w), *(R @ V.v)])
     return R, r, V
@@ -165,8 +165,8 @@ def closing_coordinates(
     return q, A_b, p_b, pdot_b
 
 
-class HeldBody(NamedTuple):
-    """Implements formulations.Held."""
+class AttachedBodyView(NamedTuple):
+    """Implements formulations.AttachedBody."""
 
     r: Vector
     v: Vector
@@ -179,8 +179,8 @@ class HeldBody(NamedTuple):
 class ClosureView(NamedTuple):
     """Implements formulations.Closure."""
 
-    i: HeldBody
-    j: HeldBody
+    i: AttachedBodyView
+    j: AttachedBodyView
     equations: list[Equation]
 
 
@@ -190,7 +190,7 @@ def closure_view(
     """A closure at the present states of its two bodies; ``coupled``: sum of factor * q of a coupler, its rate, and what is
     known of its second derivative."""
     if signature.kind == "coupler":
-        nobody = HeldBody(ZERO, ZERO, ZERO, ZERO, ZERO)
+        nobody = AttachedBodyView(ZERO, ZERO, ZERO, ZERO, ZERO)
         return ClosureView(nobody, nobody, [_coupler(signature, data, driven, coupled)])
 
     def vector(name: str) -> Vector:
@@ -210,8 +210,8 @@ def closure_view(
         i = _moved(signature.driven, i, a, driven, pitch)
     equations = closing_equations(signature.kind, i, j, Given(matrix("world"), value, pitch))
     ends = (("a", a, i), ("b", b, j))
-    held = [HeldBody(x.r, x.v, x.w, x.R @ vector(f"center_{end}"), frame.p, x.known) for end, x, frame in ends]
-    return ClosureView(held[0], held[1], equations)
+    sides = [AttachedBodyView(x.r, x.v, x.w, x.R @ vector(f"center_{end}"), frame.p, x.known) for end, x, frame in ends]
+    return ClosureView(sides[0], sides[1], equations)
 
 
 def along_motion(state: BodyState) -> BodyState:
@@ -237,12 +237,12 @@ def impulses_of(view: ClosureView, multipliers: Sequence[Number]) -> list[tuple[
     About the body's origin, but the rate is that of the impulse about a point that stands still.
     """
     answers = []
-    for side, held in enumerate((view.i, view.j)):
+    for side, body in enumerate((view.i, view.j)):
         total = Force.zero()
         for equation, multiplier in zip(view.equations, multipliers, strict=True):
             total = total + equation[side] * multiplier
-        r = Vector(*[_value(x) for x in held.r])
-        f, about_ground = total.f, total.n + held.p.cross(total.f)
+        r = Vector(*[_value(x) for x in body.r])
+        f, about_ground = total.f, total.n + body.p.cross(total.f)
         push, rate = (Vector(*[part(x) for x in f]) for part in (_value, _slope))
         moment, moment_rate = (Vector(*[part(x) for x in about_ground]) for part in (_value, _slope))
         answers.append(([*(moment - r.cross(push)), *push], [*(moment_rate - r.cross(rate)), *rate]))
@@ -257,9 +257,9 @@ def _slope(x: Number) -> Number:
     return x.tangents[0] if isinstance(x, Rate) else 0.0
 
 
-def power_of(held: HeldBody, wrench: Force) -> Number:
+def power_of(body: AttachedBodyView, wrench: Force) -> Number:
     """Power of a wrench at the closure's point on the body that it acts on."""
-    return Motion(held.w, held.v + held.w.cross(held.p - held.r)).dot(wrench)
+    return Motion(body.w, body.v + body.w.cross(body.p - body.r)).dot(wrench)
 
 
 def _coupler(signature: ClosureSignature, data: Data, driven: Driven, coupled: Sequence[Number]) -> Equation:

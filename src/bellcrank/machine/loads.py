@@ -71,7 +71,7 @@ def leave_states(walk: Walk) -> None:
 def apply_forces(walk: Walk) -> None:
     """Sum up the efforts and wrenches of all elements; each leaves its energy, power and force where that is an output."""
     e, plan, effort = walk.e, walk.plan.loads, walk.array("effort")
-    if plan.held:
+    if plan.attached:
         leave_states(walk)
         clear_applied(walk)
     walk.measure_early()
@@ -88,7 +88,7 @@ def apply_forces(walk: Walk) -> None:
 
 def clear_applied(walk: Walk) -> None:
     applied = walk.array("applied")
-    walk.e.each(0, walk.e.count("held") * WRENCH, lambda k: applied.__setitem__(k, 0.0))
+    walk.e.each(0, walk.e.count("attached") * WRENCH, lambda k: applied.__setitem__(k, 0.0))
 
 
 def add_to(array: object, place: Integer, x: Number) -> None:
@@ -125,7 +125,7 @@ def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number
 def output_openings(walk: Walk) -> None:
     """Numbers that change their sign where forces begin, end, or have kinks: of formulas, then of elements."""
     e, plan = walk.e, walk.plan.loads
-    if plan.held:
+    if plan.attached:
         leave_states(walk)
     walk.measure_early()
     walk.measure_kinks()

@@ -120,7 +120,7 @@ class Walk:
         return self.plan.loads.measures.passes
 
     def leave_states(self) -> None:
-        if not self.forces and "lambda" not in self.program.inputs and self.plan.loads.held:
+        if not self.forces and "lambda" not in self.program.inputs and self.plan.loads.attached:
             loads.leave_states(self)
 
     def measure_early(self) -> None:

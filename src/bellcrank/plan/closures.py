@@ -106,7 +106,7 @@ def make_closing(
     model: Model,
     tree: Tree,
     frames: Frames,
-    held: tuple[int, ...],
+    attached: tuple[int, ...],
     first: tuple[int, int],
     driven_index: Ints,
     add_table: Callable[[Table], tuple[float, ...]],
@@ -114,7 +114,7 @@ def make_closing(
 ) -> Closing:
     """``first``: where the states of driven closures start, after those of the driven joints, which ``driven_index`` has."""
     place = tree.place
-    state = {i: k for k, i in enumerate(held)}
+    state = {i: k for k, i in enumerate(attached)}
     signatures: dict[ClosureSignature, int] = {}
     table, data, factors, driven = [], [], [], []
     attachments: list[tuple[int, int, int]] = []

@@ -45,6 +45,6 @@ class Signature(NamedTuple):
     branch: bool  # carries bodies that are not adjacent to it
     opens: bool  # not adjacent, and the last child of its parent: first to report to it on the way inward
     driven: bool  # its motion is prescribed
-    held: bool  # a force element acts on it
+    attached: bool  # force elements or closures are attached to it
     constants: tuple[tuple[int, float], ...]  # slot of the data row, and its value
     varied: tuple[int, ...] = ()  # slots of the data row that a design may change

@@ -174,12 +174,12 @@ class _Host:
         return np.asarray(self.dynamics.velocities(q, speeds, t=t))
 
     def look(self, trajectory: Trajectory) -> None:
-        """At a held step: note events; one that stops the run ends it inside the step."""
+        """At a paused step: note events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
         if self.dynamics.model.stictions:
             self.watcher.around.inputs = trajectory.arrays["u"][: self.dynamics.model.input_width].copy()
-        step = trajectory.held_step()
-        t, h = trajectory.real("t"), trajectory.held_length
+        step = trajectory.paused_step()
+        t, h = trajectory.real("t"), trajectory.paused_length
 
         def inside(x: Array) -> tuple[Array, Array]:
             q, speeds = step(x)
@@ -289,7 +289,7 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
         seconds = time.perf_counter() - began
         if host is not None and trajectory.status == 0:
             host.note_passage(trajectory)
-        if trajectory.held and host is not None:
+        if trajectory.paused and host is not None:
             host.look(trajectory)
         elif seconds < _PIECE_SECONDS:
             budget = min(2 * budget, _LONGEST_PIECE)

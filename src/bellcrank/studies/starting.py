@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assembly.loops import Held, Loops
+from ..assembly.loops import HeldCoordinates, Loops
 from ..assembly.minimum_norm import smallest_changes
 from ..assembly.newton import metric
 from ..assembly.start import start_of
@@ -144,7 +144,7 @@ def _written(along: Array | None, given: Any, size: int, count: int) -> Array:
     return np.array(along)
 
 
-def held_basis(loops: Loops, held: Held, q: Array) -> Array:
+def held_basis(loops: Loops, held: HeldCoordinates, q: Array) -> Array:
     if not any(at.free for at in turning_joints(loops.model)):
         return np.diag(loops.units)[:, ~held.v]
     return np.asarray(held.basis(q, loops.units).toarray())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...assembly import assemble
-from ...assembly.loops import Held, Loops
+from ...assembly.loops import HeldCoordinates, Loops
 from ...errors import AssemblyError, Interrupted, StateError
 from ...extremes import in_our_errors
 from ...model import Model
@@ -293,7 +293,7 @@ def _distinct(values: list[float], *, decreasing: bool) -> tuple[float, ...]:
 
 
 def _of_tree(
-    model: Model, coordinate: str, wanted: Array, rates: list[Array], held: Held, q: ArrayLike | None, t: float
+    model: Model, coordinate: str, wanted: Array, rates: list[Array], held: HeldCoordinates, q: ArrayLike | None, t: float
 ) -> Drive:
     """Without loops nothing follows from the input: everything else stays where it starts."""
     loops = Loops(compiled(model))
@@ -341,7 +341,7 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
     dyn = compiled(model)
     loops = Loops(dyn)
     start = assemble(dyn, q, np.zeros(model.nv), t=float(times[0])).q
-    left = freedom_left(loops, start, Held.of(model, set()), float(times[0]))
+    left = freedom_left(loops, start, HeldCoordinates.none(model), float(times[0]))
     if left:
         raise StateError(
             f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom that no driver moves: drive "
@@ -409,11 +409,11 @@ def _place(model: Model, name: str) -> int:
     return model.q_names.index(name)
 
 
-def _held(model: Model, coordinate: str, hold: Iterable[str] | str) -> Held:
+def _held(model: Model, coordinate: str, hold: Iterable[str] | str) -> HeldCoordinates:
     names = [hold] if isinstance(hold, str) else list(hold)
     for name in names:
         _place(model, name)
-    held = Held.of(model, {coordinate, *names})
+    held = HeldCoordinates.of(model, {coordinate, *names})
     if not _velocity(model, coordinate).any():
         raise StateError(f"{coordinate!r} is part of a quaternion or of a free body's position: drive an angle or a slide")
     return held

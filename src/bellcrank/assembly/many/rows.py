@@ -21,7 +21,7 @@ from ...errors import BellcrankError, StateError
 from ...model import Model
 from ..failure import freedom
 from ..first import NEWS, Changed, first_assembly, own_assembly
-from ..loops import CLOSED, Held, Loops
+from ..loops import CLOSED, HeldCoordinates, Loops
 from ..start import Given, asked_q, asked_v, held_by, must_be_coordinate, own_position, written
 from .short_way import closure_errors, flowing_rows, moved_rows, settled_rows
 
@@ -148,8 +148,8 @@ class _Rows:
         open_ = self.done & ~(closure_errors(self.loops, self.q) <= self.limit)
         for rows, mask in self._groups(open_, self._asked(self.wanted_q, asked_q, self.model.q_names)):
             held = held_by(self.model, mask)
-            wished = Held.of(self.model, {*held.names, *written(self.model)[0]})
-            kept = wished if held.any and wished.count <= self.base[1] else held
+            preferred = HeldCoordinates.of(self.model, {*held.names, *written(self.model)[0]})
+            kept = preferred if held.any and preferred.count <= self.base[1] else held
             self.q[rows], self.done[rows] = self._short_way(self.q[rows], kept)
 
     def _from_own_position(self) -> None:
@@ -159,7 +159,7 @@ class _Rows:
         else:
             self.q[:] = own
 
-    def _short_way(self, q: Array, held: Held) -> tuple[Array, Mask]:
+    def _short_way(self, q: Array, held: HeldCoordinates) -> tuple[Array, Mask]:
         """Configurations, and whether the loops close there."""
         base, free = self.base
         if not held.any or (self.wanted_q.whole and base is not None and held.count > free):

@@ -52,7 +52,7 @@ def known_motion(
     swing = w_i.cross(w_i.cross(shift) + v_ij * 2.0) + w_ij.cross(v_ij)
     D = Motion(w_i.cross(w_ij) + (R @ more.w), swing + (R @ more.v))
     A = Motion(A.w + D.w, A.v + A.w.cross(shift) + D.v)
-    if body.held:
+    if body.attached:
         body.leave_known(A)
     return R, r, w_i + w_ij, A
 

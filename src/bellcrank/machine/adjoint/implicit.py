@@ -31,7 +31,7 @@ from ...plan import Plan
 from ..arrays import for_plan
 from ..calls.bound import Text
 from ..steps.declared import own_buffers
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from ..steps.programs import DIRECTIONS, takes_momenta
 from .steps import Retrace
 
@@ -73,7 +73,7 @@ class ImplicitRetrace(Retrace):
         self.put_end(w["tape"], 0)
         for part, share in enumerate(self.method.parts):
             k = [
-                e.pointer(row, e.integer("add", WIDE, e.integer("mul", w["state"], 1 + part * self.count + i)))
+                e.pointer(row, e.integer("add", VECTOR, e.integer("mul", w["state"], 1 + part * self.count + i)))
                 for i in range(self.count)
             ]
             for i, (c, weights) in enumerate(zip(self.method.c, self.method.A, strict=True)):

@@ -23,7 +23,7 @@ from ..steps.fixed import FixedStepper
 from ..steps.implicit.closed import ClosedMidpointStepper
 from ..steps.implicit.fixed import ImplicitStepper
 from ..steps.implicit.radau import RadauStepper
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from ..steps.stepper import Stepper
 from ..tangents.jumps import SHORT
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-ROOM = 2048  # steps at most in a piece
+CAPACITY = 2048  # steps at most in a piece
 _CHANGING: tuple[str, ...] = ("y", "new", "aside", "origin", "k", "reals", "counts", "sampled", "corner", "before", "clock")
 _CHANGING += ("opening_start", "opening_middle", "fastest")
 _CHANGING += ("accepted", "linearised", "by_position", "by_velocity", "by_both", "upper", "below", "diagonal", "pivots")
-_CHANGING += ("pushes", "rest", "held_there")
+_CHANGING += ("pushes", "rest", "rows_at_end")
 
 
 def note_step(s: Stepper, h: Number, where: Condition) -> None:
@@ -47,10 +47,10 @@ def note_step(s: Stepper, h: Number, where: Condition) -> None:
         row = w["log"].at(place * w["log_row"])
         for k, x in enumerate((s.real("t"), h, start_of_step(s), s.real("latest"))):
             s.put_number(x, row, k)
-        state = row.at(WIDE)
+        state = row.at(VECTOR)
         s.fill(state, w["y"].__getitem__, 0, w["controlled"])
         s.add_count("logged")
-        e.when(s.count("logged") >= w["log_room"], lambda: s.set_count("budget", 0))
+        e.when(s.count("logged") >= w["log_capacity"], lambda: s.set_count("budget", 0))
 
     e.when(s.any(where), note)
 
@@ -74,7 +74,7 @@ def note_slopes(s: Stepper, part: Integer) -> None:
     w, stages = s.words, len(s.method.c)
     row, first = _next_row(s), part * stages + 1
     for i in range(stages):
-        place = WIDE + w["w_start"] * (first + i)
+        place = VECTOR + w["w_start"] * (first + i)
         into, k = row.at(place), s.k[i]
         s.fill(into, k.__getitem__, 0, w["controlled"])
 
@@ -107,7 +107,7 @@ class LoggedClosed(ClosedMidpointStepper):
     def note_part(self, n: Integer) -> None:
         note_slopes(self, n)
         e, w = self.e, self.words
-        behind = WIDE + w["w_start"] * (1 + len(self.method.parts))
+        behind = VECTOR + w["w_start"] * (1 + len(self.method.parts))
         rows = _next_row(self).at(behind)
         first = n * 2 + 1
         places = [rows.at(w["rows_stride"] * (first + k)) for k in range(2)]
@@ -144,7 +144,7 @@ class Log:
     """All accepted steps of a run. Rows beyond ``limit`` bytes are not kept: the steps are taken again when they are needed."""
 
     limit: float = 256e6
-    room: int = ROOM
+    capacity: int = CAPACITY
     pieces: list[Piece] = field(default_factory=list)
     trajectory: Trajectory | None = None
     full: bool = False
@@ -184,8 +184,8 @@ class Log:
         rows = trajectory.arrays["log"][: count * layout.log_row].reshape(count, layout.log_row)
         trajectory.set_count("logged", 0)
         end = np.zeros(layout.log_row)
-        end[:WIDE] = t, 0.0, t, t
-        end[WIDE : WIDE + layout.w_start] = trajectory.arrays["y"][: layout.w_start]
+        end[:VECTOR] = t, 0.0, t, t
+        end[VECTOR : VECTOR + layout.w_start] = trajectory.arrays["y"][: layout.w_start]
         return np.vstack([rows, end[None]])
 
     def backward(self) -> Iterator[Array]:

@@ -24,7 +24,7 @@ from ...integrate import RungeKutta
 from ...plan import Plan
 from ..calls.memory import aligned
 from ..steps.implicit.kept_rows import count_of_rows, is_closed_midpoint
-from ..steps.layout import WIDE, Layout
+from ..steps.layout import VECTOR, Layout
 from ..steps.programs import DIRECTIONS, takes_momenta
 
 Array = NDArray[np.float64]
@@ -84,7 +84,7 @@ def sizes_of(plan: Plan, called: dict[str, Program], method: RungeKutta, plain_r
 
 
 def _padded(count: int) -> int:
-    return -(-count // WIDE) * WIDE
+    return -(-count // VECTOR) * VECTOR
 
 
 Size = Callable[[Sizes], int]
@@ -100,12 +100,12 @@ NUMBERS: dict[str, Size] = {
     "quaternion_count": lambda s: len(s.layout.quaternions),
     "order": lambda s: s.order,
     "stride": lambda s: s.stride,
-    "row_chunks": lambda s: s.stride // WIDE,
+    "row_chunks": lambda s: s.stride // VECTOR,
     "unknowns": lambda s: s.unknowns,
     "packed": lambda s: s.packed,
     "kept_count": lambda s: s.rows,
     "rows_stride": lambda s: s.rows_stride,
-    "rows_chunks": lambda s: s.rows_stride // WIDE,
+    "rows_chunks": lambda s: s.rows_stride // VECTOR,
 }
 
 
@@ -152,7 +152,7 @@ TURNING: dict[str, BackArray] = {
     **dict.fromkeys(("Y_bar", "y_bar", "unit", "column", "unused_state"), _STATE),
 }
 ROWS: dict[str, BackArray] = {
-    **dict.fromkeys(("held", "held_at_end", "yields"), BackArray(lambda s: s.parts * s.rows * s.plan.model.nv)),
+    **dict.fromkeys(("rows_at_start", "rows_at_end", "responses"), BackArray(lambda s: s.parts * s.rows * s.plan.model.nv)),
     **dict.fromkeys(("pushed", "moved_states", "end_velocities"), BackArray(lambda s: s.parts * s.state)),
     **dict.fromkeys(("rows_matrix", "rows_below"), BackArray(lambda s: s.rows * s.rows_stride)),
     **dict.fromkeys(("rows_diagonal", "rows_right"), BackArray(lambda s: s.rows_stride)),

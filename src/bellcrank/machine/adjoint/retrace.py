@@ -20,7 +20,7 @@ from ..module import Module, assemble, structure_name, write_kernel
 from ..steps.declared import own_buffers
 from ..steps.implicit.closed import closed_midpoint_programs
 from ..steps.implicit.kept_rows import is_closed_midpoint
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from ..steps.programs import programs, takes_momenta
 from .closed import ClosedRetrace
 from .implicit import ImplicitRetrace, jacobian_programs, write_linear_algebra
@@ -176,7 +176,7 @@ class Retraced:
         for piece, rows in zip(reversed(log.pieces), log.backward(), strict=True):
             if len(rows) > 1:
                 first = int(np.searchsorted(times[:left], rows[0, 0], side="right"))
-                states, short = self._unpadded(rows[:, WIDE:]), piece.short
+                states, short = self._unpadded(rows[:, VECTOR:]), piece.short
                 ends = times_seen(rows)
                 jumps = [] if passing is None or short is None else passing.found(ends, states, short)
                 more = self._inside(rows, times[first:left], seeds[first:left])

@@ -22,7 +22,7 @@ from ...kernels.llvm.emitter import Emitter, Int
 from ...kernels.llvm.flow import each
 from ...numbers import Number, minimum
 from ..calls.bound import Text
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from ..steps.programs import takes_momenta
 from .memory import NUMBERS
 
@@ -130,7 +130,7 @@ class Retrace:
         e, w = self.e, self.words
         row = e.pointer(w["log"], e.integer("mul", n, w["log_row"]))
         following = e.pointer(row, w["log_row"])
-        h, y = self.get(row, 1), e.pointer(row, WIDE)
+        h, y = self.get(row, 1), e.pointer(row, VECTOR)
         first, last = e.load_int(w["samples"], n), e.load_int(w["samples"], e.integer("add", n, 1))
         sampled = e.emit("icmp sgt i64 $, $", last, first)
         stages = w["plain_stages"]
@@ -143,7 +143,7 @@ class Retrace:
         if not self.adaptive:
             each(e, first, last, lambda s: self.add(self.row("seeds", s), w["lam"]))
         if self.unit:
-            self._unit(e.pointer(following, WIDE), w["lam"])
+            self._unit(e.pointer(following, VECTOR), w["lam"])
         if self.closed:
             self._project(following, ends)
         self.to_start(h, stages, lambda: each(e, first, last, lambda s: self._sample(s, stages)))
@@ -258,7 +258,7 @@ class Retrace:
         return ends
 
     def _closed_state(self, row: str) -> dict[str, str]:
-        state = self.e.pointer(row, WIDE)
+        state = self.e.pointer(row, VECTOR)
         return {"q": state, "v": self.words["settled"] if self.settles else self.speeds(state), "t": row}
 
     def _unsettled(self, y: str, h: Number, stages: str) -> None:

@@ -23,7 +23,7 @@ from ...numbers import Number, minimum
 from ...spatial import Vector
 from ..calls.bound import Text
 from ..steps.implicit.turning import TurningJoint, turn_slopes, turn_state
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from .implicit import ImplicitRetrace
 
 _OF_STATES = ("turning", "step", "y", "k", "new")
@@ -77,7 +77,7 @@ class TurningRetrace(ImplicitRetrace):
         self.slopes_at: list[str] = []
         self.ends_of_parts: list[str] = []
         for part, share in enumerate(self.method.parts):
-            k = e.pointer(row, e.integer("add", WIDE, e.integer("mul", w["state"], 1 + part)))
+            k = e.pointer(row, e.integer("add", VECTOR, e.integer("mul", w["state"], 1 + part)))
             following = self.row("part_states", part)
             tape = self.part(part, start, k, following, t, latest, share * h, tape, n)
             t, start = t + share * h, following

@@ -48,11 +48,11 @@ class AdaptiveStepper(Stepper):
         return select(t >= end, end, t)
 
     def step(self) -> None:
-        fresh = self.holds("held", 0)
+        fresh = self.holds("paused", 0)
         self.e.when(fresh, self.attempt)
         good = self.good()
-        held = self.all_of(fresh, self.holds("watched", 1), self.any(good))
-        self.e.when(held, self.hold, lambda: self.settle(good))
+        pausing = self.all_of(fresh, self.holds("watched", 1), self.any(good))
+        self.e.when(pausing, self.pause, lambda: self.settle(good))
 
     def attempt(self) -> None:
         """A step without consequences, and its error; the last one reaches the end."""
@@ -102,7 +102,7 @@ class AdaptiveStepper(Stepper):
             self.derivative(aside, self.k[j], t + c * h)
 
     def settle(self, good: Condition) -> None:
-        self.set_count("held", 0)
+        self.set_count("paused", 0)
         self.e.when(self.any(good), lambda: self.accept(good), lambda: self.adapt(good, good))
 
     def accept(self, good: Condition) -> None:

@@ -34,11 +34,11 @@ class FixedStepper(Stepper):
         return self.all_of(self.any(self.running()), left, more)
 
     def step(self) -> None:
-        fresh = self.holds("held", 0)
+        fresh = self.holds("paused", 0)
         self.e.when(fresh, self._attempt)
         good = self.any(self.real("cut") > 1.0)
-        held = self.all_of(fresh, self.holds("watched", 1), good)
-        self.e.when(held, self.hold, lambda: self._settle(good))
+        pausing = self.all_of(fresh, self.holds("watched", 1), good)
+        self.e.when(pausing, self.pause, lambda: self._settle(good))
 
     def _attempt(self) -> None:
         self.add_count("budget", -1)
@@ -46,12 +46,12 @@ class FixedStepper(Stepper):
         self.new_state(self.real("piece"))
         self._look_for_surfaces()
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         self._slopes_at_ends(self.real("piece"))
-        super().hold()
+        super().pause()
 
     def _settle(self, good: Any) -> None:
-        self.set_count("held", 0)
+        self.set_count("paused", 0)
         self.e.when(good, self._finish, self._shorten)
 
     def _begin(self) -> None:

@@ -32,7 +32,7 @@ from .cuts.roots import write_first_root
 from .declared import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, own_buffers, words
 from .implicit.newton import write_newton
 from .implicit.turning import write_turning
-from .layout import WIDE
+from .layout import VECTOR
 from .programs import side_outputs, takes_momenta
 from .projection import look_first
 
@@ -48,7 +48,7 @@ def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutt
     kernels = {name: write_kernel(plan, program, lanes[name], name=name) for name, program in called.items()}
     arguments = {name: kernel.arguments for name, kernel in kernels.items()}
     parts = [write_unit_quaternions(stepper.lanes), write_first_root(method.degree, stepper.lanes)]
-    e = LaneVectors(stepper.lanes) if stepper.lanes > 1 else StateVectors(WIDE)
+    e = LaneVectors(stepper.lanes) if stepper.lanes > 1 else StateVectors(VECTOR)
     made = stepper(e, plan, called, method, arguments)
     made.advance({name: e.word(k, name in NUMBERS) for k, name in enumerate(words(called))})
     e.do("ret void")
@@ -375,9 +375,9 @@ class Stepper:
         """A step that rounding of the time still allows."""
         return 64 * EPSILON * maximum(abs(self.real("t")), self.real("end") * 1e-3)
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """A step of a watched run waits for the host to look at it; the next call goes on where it stopped."""
-        self.set_count("held", 1)
+        self.set_count("paused", 1)
         self.set_count("budget", 0)
 
     def note_step(self, h: Number, where: Condition) -> None:

@@ -46,11 +46,11 @@ def in_chunks(rows: Numbers) -> Numbers:
     A vector of tangents begins a line of the cache, so that reading it touches one.
     """
     states, size, parameters = rows.shape
-    wide = chunk_of(parameters)
-    chunks = max(1, -(-parameters // wide))
-    found = aligned(states * chunks * size * wide).reshape(states, chunks, size, wide)
+    width = chunk_of(parameters)
+    chunks = max(1, -(-parameters // width))
+    found = aligned(states * chunks * size * width).reshape(states, chunks, size, width)
     for c in range(chunks):
-        part = rows[..., c * wide : (c + 1) * wide]
+        part = rows[..., c * width : (c + 1) * width]
         found[:, c, :, : part.shape[-1]] = part
     return found
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...analyses.motions.driving import Drive, drive
 from ...assembly import assemble
-from ...assembly.loops import Held
+from ...assembly.loops import HeldCoordinates
 from ...design import Design
 from ...dynamics.differentiation import Changes, derivatives
 from ...dynamics.dynamics import Dynamics
@@ -78,7 +78,7 @@ def _moved(design: Design, equations: Equations, found: Drive, asked: Asked) -> 
     model = equations.model
     names = [] if asked.coordinate is None else [found.input, *found.held]
     closing = [name for name in names if name in model.closing_names]
-    held = Held.of(model, {name for name in names if name in model.q_names})
+    held = HeldCoordinates.of(model, {name for name in names if name in model.q_names})
     dq0 = _of_the_start(design, asked, held, closing, found)
     dq = np.where(held.q[:, None], dq0, 0.0)[None].repeat(len(found.values), axis=0)
     if not model.closures:
@@ -94,7 +94,7 @@ def _moved(design: Design, equations: Equations, found: Drive, asked: Asked) -> 
     return Moved.following(equations, solved, (found.q, found.v, found.a), dq, held)
 
 
-def _of_the_start(design: Design, asked: Asked, held: Held, closing: list[str], found: Drive) -> Array:
+def _of_the_start(design: Design, asked: Asked, held: HeldCoordinates, closing: list[str], found: Drive) -> Array:
     """dq of the position from which the input starts: what is held stays there."""
     model, own = design.base, [name for name in held.names if name != found.input]
     if not own or asked.coordinate is None:
@@ -112,7 +112,7 @@ def _of_the_start(design: Design, asked: Asked, held: Held, closing: list[str], 
     return first_tangents(dynamics, start, {"q": asked.q, "v": np.zeros(model.nv)}, changes, written)[0]
 
 
-def _by_closing_joints(equations: Equations, found: Drive, held: Held, dq: Array, closing: list[str]) -> Moved:
+def _by_closing_joints(equations: Equations, found: Drive, held: HeldCoordinates, dq: Array, closing: list[str]) -> Moved:
     """An input that closes a loop: its coordinate is one more equation, and so is its velocity."""
     if closing != [found.input]:
         raise StateError(f"{closing[-1]!r} closes a loop, and its derivatives while it is held are not known: hold another")

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ...analyses.motions.closed_motion import given_motion, held_by
 from ...analyses.motions.inverse import inverse_motion
 from ...analyses.state import input_values
-from ...assembly.loops import Held
+from ...assembly.loops import HeldCoordinates
 from ...design import Design
 from ...dynamics.dynamics import Dynamics
 from ...errors import StateError
@@ -46,7 +46,7 @@ def motion_with_efforts(
     dq = np.zeros((len(at), model.nq, equations.count))
     if not model.closures:
         still = np.zeros((len(at), model.nv, equations.count))
-        moved = Moved(equations, q, v, a, dq, still, still, Held.of(model, set()), ())
+        moved = Moved(equations, q, v, a, dq, still, still, HeldCoordinates.none(model), ())
         return at, moved if isinstance(motion, Run) else _with_states(moved)
     assert not isinstance(motion, Run)
     held = held_by(model, motion)

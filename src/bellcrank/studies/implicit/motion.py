@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...assembly.loops import Held
+from ...assembly.loops import HeldCoordinates
 from ...dynamics.differentiation import Derivative
 from ...dynamics.quantities.measures import measuring
 from ...errors import StateError
@@ -47,12 +47,12 @@ class Moved:
     dq: Array
     dv: Array
     da: Array | None  # None where it is not known
-    held: Held
+    held: HeldCoordinates
     actuated: tuple[str, ...]
 
     @classmethod
     def following(
-        cls, equations: Equations, solved: Solved, motion: tuple[Array, Array, Array], dq: Array, held: Held
+        cls, equations: Equations, solved: Solved, motion: tuple[Array, Array, Array], dq: Array, held: HeldCoordinates
     ) -> Moved:
         """The motion of closed loops; ``dq`` has what the held coordinates do, whose rates do not depend on the design."""
         q, v, a = motion

@@ -58,12 +58,12 @@ def move_with_rest(s: Stepper, start: Any, part: Number, into: Address) -> None:
 
 def take_rest(s: Stepper, source: Address, to: Address) -> None:
     w = s.words
-    s.fill(w[to], w[source].__getitem__, 0, s.vectors("held_width"))
+    s.fill(w[to], w[source].__getitem__, 0, s.vectors("kept_row_width"))
 
 
 def error_of_rest(s: Stepper, rows: Address, r: Integer) -> Symbol:
     """What the rest at the end of a part adds to the error of the closure r: G rest."""
-    w, width = s.words, s.vectors("held_width")
+    w, width = s.words, s.vectors("kept_row_width")
 
     def product(i: Integer) -> Number:
         return rows[r * width + i] * w["rest_at_end"][i]
