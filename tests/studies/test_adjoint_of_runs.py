@@ -15,31 +15,7 @@ from bellcrank.studies.adjoint import backward
 from bellcrank.studies.adjoint.first_state import FirstState
 
 from ..adjoint_agreement import differences, drawn
-
-OVERDAMPED = """
-format = 1
-name = "overdamped"
-gravity = [0, 0, 0]
-[parameters]
-c = 2e5
-k = 1e5
-[bodies.block]
-point_mass = { at = [0, 0, 0], mass = 1.0 }
-[joints.slide]
-type = "prismatic"
-parent = "ground"
-child = "block"
-point = [0, 0, 0]
-axis = "x"
-[springs.strut]
-joint = "slide"
-stiffness = "=k"
-[dampers.oil]
-joint = "slide"
-damping = "=c"
-[initial]
-slide = 1.0
-"""
+from ..blocks import OVERDAMPED
 
 TUMBLING = """
 format = 1
