@@ -99,7 +99,7 @@ _heard = _Heard()
 
 @contextmanager
 def kept_warnings() -> Iterator[list[str]]:
-    """What this thread would warn of: for runs among many, which are told of together."""
+    """What this thread would warn of: for runs among many, which are reported together."""
     before, _heard.texts = _heard.texts, []
     try:
         yield _heard.texts

@@ -1,4 +1,4 @@
-"""Rest of a mechanism with states of the user's own: positions and states at which nothing accelerates and no state changes.
+"""Positions of rest with user-defined states: positions and states at which nothing accelerates and no state changes.
 
     F(d, z) = (accelerations, rates) = 0        d displacements that the loops allow, z the states
 

@@ -173,7 +173,7 @@ def resting_place(
 
 
 def _with_states(model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: Seek, max_iterations: int) -> Equilibrium:
-    """With states of the user's own, whose rates are zero there too; stable where no root of the linearised equations grows."""
+    """With user-defined states, whose rates are zero there too; stable where no root of the linearised equations grows."""
     given = conditions(compiled(model), tau, inputs, t)
     dyn = compiled(with_still_closures(model, given.t))
     found = rest_with_states(dyn, position(dyn, q0, "q0"), given, max_iterations)

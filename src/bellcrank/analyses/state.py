@@ -1,4 +1,4 @@
-"""Arguments of the analyses, checked and with the model's own values where nothing is given."""
+"""Arguments of the analyses, checked; the model's own values where none are given."""
 
 from __future__ import annotations
 

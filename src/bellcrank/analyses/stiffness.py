@@ -106,7 +106,7 @@ def stiffness(dyn: Dynamics, q: Array, given: Conditions) -> Stiffness:
 
 
 def noise(model: Model, squares: Array) -> float:
-    """Rounding of the eigenvalues, and gravity that should cancel: a period of more than 1e4 swings is no period."""
+    """Rounding of the eigenvalues, and gravity that should cancel: a period of more than 1e4 swings is not a period."""
     largest = float(np.abs(squares).max(initial=0.0))
     gravity = float(np.linalg.norm(model.gravity)) / size(model)
     return 10 * max(10, len(squares)) * EPSILON * largest + 1e-9 * gravity

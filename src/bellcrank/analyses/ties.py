@@ -1,4 +1,4 @@
-"""What closed loops leave free, as the analyses see it; of a tree, everything.
+"""The motions that closed loops leave free; in a tree all motions are free.
 
 code     shape        meaning
 G        (m, nv)      the equations that close the loops, for velocities
@@ -24,7 +24,9 @@ Array = NDArray[np.float64]
 
 STEP = 1e-3  # of differences of fourth order
 CLOSED = 1e-10  # of the typical length
-GOOD = 0.3  # of the best: how well a coordinate must tell where the mechanism is to be preferred for its place in the model
+GOOD = (
+    0.3  # of the best: how well a coordinate must determine where the mechanism is, to be preferred for its place in the model
+)
 
 
 class Ties:

@@ -1,7 +1,7 @@
-"""The first state of a run: the model's own, or from what its caller gives, some coordinates by name or whole arrays.
+"""The first state of a run: the model's own, or one that follows from what the caller gives, by name or as whole arrays.
 
 What is named is kept, and the others follow. Of whole arrays, what differs from the model's own start is kept where the loops
-allow it. A whole array that had to be changed is told: what was changed, by how much, and the energy that it took.
+allow it. A warning reports a whole array that had to be changed: what was changed, by how much, and the energy that it took.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .words import unit_of, velocity_unit
 Array = NDArray[np.float64]
 Unit = Callable[[Model, str], str]
 
-NEWS = 1e-6  # rad or m, and 1/s: what is changed less for the sake of closed loops is no news
-MOST = 6  # entries that are told
+NEWS = 1e-6  # rad or m, and 1/s: what is changed less for the sake of closed loops is not news
+MOST = 6  # entries that a warning names
 
 
 def initial_assembly(model: Model) -> Assembly:

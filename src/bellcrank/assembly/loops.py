@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 CLOSED = 1e-10  # of the typical length: loops that are open by less are closed
-ALIGNED = 3e-8  # of the typical length: what redundant equations leave open beyond it is told, and spread over all
+ALIGNED = 3e-8  # of the typical length: what redundant equations leave open beyond it is reported, and spread over all
 
 
 class Loops:

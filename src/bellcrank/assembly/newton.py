@@ -1,7 +1,7 @@
-"""Closing the loops from an approximate configuration: Newton's method by smallest changes, in steps that cannot leap.
+"""Closing the loops from an approximate configuration: Newton's method by smallest changes, with steps of limited length.
 
 Each step is the smallest change that closes the loops to first order; it is cut to LONGEST, and halved until the errors shrink.
-First only equations that are independent beyond doubt are used (minimum_norm.CLEAR); what they leave is mended
+First only equations that are independent beyond doubt are used (minimum_norm.CLEAR); what they leave is corrected
 with all that count by the rank tolerance.
 """
 
@@ -24,7 +24,7 @@ LONGEST = 0.3  # rad, of any coordinate in one step
 SHORTEST = 2.0**-12  # of a step
 MOST = 200
 IDLE = 1e-13  # rad, a step that is rounding
-MENDED = 1e-2  # rad that equations near redundancy may ask for
+CORRECTED = 1e-2  # rad that equations near redundancy may ask for
 TIDY = 1e-4  # of the typical length, the rounding of numbers of four digits: errors that equations near redundancy may keep
 
 
@@ -51,9 +51,9 @@ def close(
             return found
     found = _descend(loops, q, held, t, weight, longest, CLEAR)
     if tolerance < found.error < TIDY * loops.length:
-        mended = _descend(loops, found.q, held, t, weight, MENDED, loops.tolerance)
-        if mended.error <= tolerance:
-            return Closed(mended.q, mended.error, found.steps + mended.steps)
+        corrected = _descend(loops, found.q, held, t, weight, CORRECTED, loops.tolerance)
+        if corrected.error <= tolerance:
+            return Closed(corrected.q, corrected.error, found.steps + corrected.steps)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What is asked of an assembly: the approximate start, and what must keep its value; checked."""
+"""The request of an assembly, checked: the approximate start, and the coordinates that must keep their values."""
 
 from __future__ import annotations
 

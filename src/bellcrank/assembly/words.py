@@ -1,4 +1,4 @@
-"""Errors of closures in millimetres and degrees, loops by the names of their joints."""
+"""Texts for messages: errors of closures in millimetres and degrees, loops by the names of their joints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands as a whole: what holds for all of them, whatever happens to the streams that they write to."""
+"""The commands as a whole: behaviour that all of them share, whatever happens to the streams that they write to."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def show(found: Any, *, as_json: bool) -> None:
     PlainConsole().print(found)
 
 
-def tell(text: str) -> None:
+def write(text: str) -> None:
     """A text for people, on stdout."""
     from ..characters import visible
 

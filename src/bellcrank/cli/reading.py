@@ -30,7 +30,7 @@ class Command(TyperCommand):
     """A command whose help lists the values that ``load`` knows: they are looked up only then, since that takes a while."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """With ``--json`` a wrong option, too, is told as JSON."""
+        """With ``--json`` a wrong option, too, is reported as JSON."""
         as_json = "--json" in args
         try:
             return super().make_context(info_name, args, parent, **extra)

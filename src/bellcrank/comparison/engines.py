@@ -1,4 +1,4 @@
-"""What can be compared: something that gives accelerations, and moves a model through time."""
+"""The interface of an engine that can be compared: it gives accelerations, and moves a model through time."""
 
 from __future__ import annotations
 

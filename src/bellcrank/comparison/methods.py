@@ -1,4 +1,4 @@
-"""One model through several integrators: what they cost, and what becomes of its energy and momenta over long times."""
+"""One model by several integrators: their costs, and how well they keep its energy and momenta over long times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The start of a design, its loops closed from a near one: a few steps of Newton's method on compiled closures.
+"""The start of a design: its loops are closed from a nearby start by a few steps of Newton's method on compiled closures.
 
 What the model file says of the start is held; all other coordinates make the smallest change, lengths scaled:
 

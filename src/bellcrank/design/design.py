@@ -111,7 +111,7 @@ class Design:
         """Of designs (B, np) what a Dynamics takes for its lanes (``at_designs``), (B, entries); and what is wrong with each.
 
         The entries of all arrays of the plan that depend on the parameters, one array after the other; those of a design that
-        is no mechanism are not a number.
+        is not a mechanism are not a number.
         """
         values = np.atleast_2d(self.values(p))
         found, holds = self._of(plan).rows(values)

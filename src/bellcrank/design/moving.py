@@ -1,4 +1,4 @@
-"""The plan of a design with other values: what was planned, recorded and compiled where the design starts stays."""
+"""The plan of a design at other values of its parameters. Its structure, recordings and machine code are kept."""
 
 from __future__ import annotations
 

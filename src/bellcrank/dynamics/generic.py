@@ -1,4 +1,4 @@
-"""Configurations on the closures that are singular by no chance: where the number of independent equations is found.
+"""Generic configurations on the closures, where the number of independent equations is found: not singular by chance.
 
 A mechanism may start, or be drawn, in a singular position (a linkage drawn flat), where some of its equations are dependent
 that are independent everywhere else. From the start random walks follow the motions that the closures leave free, and so stay

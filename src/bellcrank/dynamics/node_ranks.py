@@ -1,4 +1,4 @@
-"""How many equations of each node are independent: structure that only numbers can tell.
+"""The number of independent equations of each node: structure that has to be found numerically.
 
 The nodes are evaluated at configurations on the closures (generic), from the tips inward; of each node's equations those are
 kept that add most to the ones before. The rank of a block is the largest that was found: in a singular position it is less.
@@ -209,7 +209,7 @@ def _ranks(
         equations=equations,
         size=size,
         redundant=any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > tolerance * np.abs(G).max() for k in idle),
-        rank=len(chosen) - len(agreeing),  # a child's agreement is no equation of ours: one that is redundant was theirs
+        rank=len(chosen) - len(agreeing),  # a child's agreement is not an equation of ours: one that is redundant was theirs
         interchangeable=_any_left(over_w, chosen, tolerance),
         forms_agree=not any(k >= len(G) for k in idle),
     )

@@ -1,11 +1,11 @@
-"""Singular positions of closed loops: what they are, how one is found at a state, and how one is noticed between two.
+"""Singular positions of closed loops: how one is recognised at a state, and how one is noticed between two states.
 
 In a singular position the equations that close the loops have less rank than in general (spatial.rank): the mechanism could go
 on in more than one way, and accelerations and reactions are not determined. The pivot, the part of the weakest equation that
 is new, is zero there.
 
 at a state       Of nodes the pivot is below the tolerance. Where all equations are taken at once, those that are redundant
-                 are told from those that are lost by a look a little aside.
+                 are distinguished from those that are lost by a look a little aside.
 between states   The direction of an equation (its row made orthogonal to those before) moves little from step to step. Where
                  equations become dependent it vanishes and comes back reversed: machine.steps.projection, and ``passed``.
                  Singular values, which have no sign, go to zero and come back as |t - t0| does: ``met`` and ``lowest``.

@@ -1,4 +1,4 @@
-"""Programs of a planned model backward: from the adjoints of what they give to those of what they read."""
+"""Adjoints of programs of a planned model: from the adjoints of their outputs to those of their inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recursion may ask for: the body at which a step is taken, and the walk that takes the steps.
+"""The interface of recursions: the body at which a step is taken, and the walk that takes the steps.
 
 A step is a function ``step(body, message) -> message``. Outward, the message comes from the parent and goes to the
 children; inward, it is the sum of what the children sent and goes to the parent. What a step keeps on the body
@@ -92,7 +92,7 @@ class Body(Protocol):
 
     @property
     def rotor(self) -> tuple[Number, ...]:
-        """The same, where it stores kinetic energy: not that of a state of the user's own."""
+        """The same, where it stores kinetic energy: not that of a user-defined state."""
 
     @property
     def effort(self) -> tuple[Number, ...]:

@@ -1,4 +1,4 @@
-"""Where canonical_momenta takes motions and momenta: in each body's frame on its joint, or in the ground's about its origin.
+"""The frames in which canonical_momenta expresses motions and momenta: those of the bodies, at their joints, or the ground's.
 
 In the bodies' own frames every step is followed by a change to the next frame. In the ground's axes, about the point that is
 now at its origin, there are none, and the equations are the same; but inertias have to be turned into those axes first.

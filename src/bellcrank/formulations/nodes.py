@@ -1,4 +1,4 @@
-"""What a recursion over nodes may ask of a node: some joints with their bodies, and the closures among them."""
+"""The interface of nodes for recursions. A node is a group of joints with their bodies, and the closures among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the bodies are, how fast, and what they carry: poses, energy, momentum, and the rates of the coordinates.
+"""Poses, velocities, energy and momentum of the bodies, and the rates of the coordinates.
 
 code   meaning                                                         unit
 R, r   axes (columns) and origin of the body, in the ground's frame    -, m

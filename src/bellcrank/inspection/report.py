@@ -131,7 +131,7 @@ def check(model: Model, *, rank_tolerance: float | None = None) -> Report:
 
 
 def _states(model: Model) -> Iterator[StateRow]:
-    """States of the user's own, with their rates as they were written."""
+    """User-defined states, with their rates as they were written."""
     formulas = {signal.name: f"={signal.expression}" for signal in model.signals}
     for at, element in zip(model.state_places, model.elements[model.force_count :], strict=True):
         name = model.v_names[at]

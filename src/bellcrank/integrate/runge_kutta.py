@@ -1,4 +1,4 @@
-"""What a Runge-Kutta method is: its tableau, and what can be checked of it without running it."""
+"""Runge-Kutta methods as tableaus, with the checks that need no run."""
 
 from __future__ import annotations
 

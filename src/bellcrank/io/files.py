@@ -1,4 +1,4 @@
-"""Opening a model file: whatever can be wrong before its first key is read."""
+"""Opening a model file: all errors that can occur before its first key is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a joint is: how its coordinates place the child's frame, and in which directions the child may move.
+"""The interface of a joint: how its coordinates place the child's frame, and in which directions the child may move.
 
 Everything is said in the child's own frame, at its origin. A joint with an axis has it on z: the frames are chosen so
 (plan.frames). A joint never names a formulation.

@@ -1,4 +1,4 @@
-"""What follows from the class of a joint, found by evaluating it on numbers: nothing here is told kind by kind.
+"""Properties that follow from the class of a joint, found by evaluating it on numbers: nothing here lists kinds of joints.
 
 S   directions at rest, (nv, 6): turns about x, y, z, then slides along them, in the joint's axes
 """

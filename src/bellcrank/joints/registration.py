@@ -1,4 +1,4 @@
-"""Is the class of a joint complete, and does all that it says agree? What it may not forget is asked for by name.
+"""Checks of the class of a joint: whether it is complete, and whether its methods agree with each other.
 
 Everything follows from the pose: directions are its rates, their rates their own, efforts do unit work along them, coordinates
 go back, and the closing equations hold along all of the joint's motion, and along nothing else.

@@ -1,4 +1,4 @@
-"""Joints that are written from their far side: the body that they carry is the parent that the user wrote.
+"""Reversed joints: the body that they carry is the one that the user wrote as the parent.
 
 The tree grows from ground, so that the child which the user wrote (C) is the inner body here and the parent (P) the one that
 is carried. The coordinates stay those of C relative to P; the pose and the directions are those of P relative to C. With R, p

@@ -1,4 +1,4 @@
-"""The words in which kernels are written, and the two that understand them: Python on any number, LLVM on recorded ones.
+"""The vocabulary ("words") of kernels, and its two executors: Python on any number, LLVM on recorded numbers.
 
 array      a declared array: read ``A[i]``, ``A[i, j]``, ``A[i, "name"]``, written likewise
 count      how many there are of something: bodies, closures, nodes

@@ -1,4 +1,4 @@
-"""How long planning and compiling take, or loading what was compiled before: to be told apart from the time of a run."""
+"""Time spent on planning and compiling, or on loading what was compiled before; reported apart from the time of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that run machine code: as many as the process may use processors, or as BELLCRANK_THREADS says.
+"""Threads that run machine code: as many as the process has processors, or as BELLCRANK_THREADS says.
 
 What a thread of its own does for a caller (``one_thread``) it does alone: it starts no others.
 """
@@ -23,7 +23,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _LARGEST = -1, -3, 2**25  # of mallopt; bytes
 
 
 class _Here(threading.local):
-    """Of each thread: whether it works alone, and what tells it to stop."""
+    """Of each thread: whether it works alone, and the flag that stops it."""
 
     alone = False
     stop: threading.Event | None = None

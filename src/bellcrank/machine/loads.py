@@ -64,7 +64,7 @@ def drive(walk: Walk) -> None:
 
 
 def leave_states(walk: Walk) -> None:
-    """Bodies that force elements or closures hold leave pose and velocity."""
+    """Bodies with force elements or closures leave pose and velocity."""
     walk.outward(world_state, (Matrix.identity(), Vector(0.0, 0.0, 0.0), Motion.zero()))
 
 

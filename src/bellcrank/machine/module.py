@@ -32,7 +32,7 @@ _WORK_ROW, _MESSAGE_ROW = "@WORK@", "@MESSAGE@"  # widths known only when all ke
 
 @dataclass
 class Facts:
-    """What of the size of buffers only writing the kernels tells; of several kernels the largest."""
+    """Sizes of buffers that are known only when the kernels are written; of several kernels the largest."""
 
     work_row: int = 1  # numbers that are kept on a body
     message_row: int = 1  # numbers that go to a body through memory

@@ -1,4 +1,4 @@
-"""Which numbers of the messages of a walk vary: in machine code only these are sent, the others fold.
+"""Which numbers of the messages of a walk vary: machine code sends these alone, the others are folded into it.
 
 In Python a message is sent as it is.
 """

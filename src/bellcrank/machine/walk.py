@@ -74,7 +74,7 @@ class Walk:
 
     @property
     def gravity(self) -> Vector:
-        """Read again where nodes are taken abreast: single numbers are no vectors."""
+        """Read again where nodes are taken abreast: single numbers are not vectors."""
         return self._read_gravity() if self.side_by_side and self.e.lanes > 1 else self._gravity
 
     def _read_gravity(self) -> Vector:

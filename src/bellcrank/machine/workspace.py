@@ -1,5 +1,5 @@
-"""What a step keeps on a body or a node for later passes: in Python the value itself, in memory only what cannot be had more
-cheaply.
+"""Values that a step keeps on a body or a node for later passes: in Python the value itself, in memory only what is costly to
+find again.
 
 There a kept number becomes a recipe. Constants cost nothing; data and inputs are read again; a few cheap operations on what is
 there anyway are done again; what nobody needs (liveness) is left out; only the rest takes a slot of the body's row in the

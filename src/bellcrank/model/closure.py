@@ -1,4 +1,4 @@
-"""What closes a loop, as the program runs it: plain data.
+"""Closures, as the program runs them: plain data.
 
 The joints of a model's rows form a tree. Whatever else ties its bodies together is a closure: a joint that was cut out of a
 loop, a rod, a point guided on a line or plane, or a linear relation between coordinates.

@@ -1,4 +1,4 @@
-"""Mechanisms by the number: chains, trees and closed loops of any size for tests and benchmarks, the same for a seed."""
+"""Generated mechanisms: chains, trees and closed loops of any size for tests and benchmarks, the same for a seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a body is structure (and folds while recording) and what is data (and is read at run time).
+"""Which properties of a body are structure (folded while recording), and which are data (read at run time).
 
 A body's data is one row of numbers; SLOTS says where each is. Its Signature is everything that decides which code it
 needs: the kind of joint, how it is placed, its role in the tree, and which of its data are exactly zero

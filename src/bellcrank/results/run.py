@@ -431,9 +431,9 @@ class Run:
         """Warn of entries of what was just computed that are not finite numbers."""
         from .trust import REPORTED, not_finite
 
-        told = [words for name in found if name in REPORTED and (words := not_finite(self, name)) is not None]
-        if told:
-            warn(f"run of {self.labels.model!r}: {'; '.join(told)}: not finite numbers")
+        doubts = [words for name in found if name in REPORTED and (words := not_finite(self, name)) is not None]
+        if doubts:
+            warn(f"run of {self.labels.model!r}: {'; '.join(doubts)}: not finite numbers")
 
     @property
     def dynamics(self) -> Any:

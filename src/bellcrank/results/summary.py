@@ -93,7 +93,7 @@ class Summary:
     equations that close the loops were chosen again; ``passages`` of singular positions; samples whose accelerations are
     ``undetermined``, since they are in one.
 
-    ``not_finite`` says what else of the run is no finite number, and when.
+    ``not_finite`` says what else of the run is not a finite number, and when.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""Whether a run can be trusted: does its energy add up, and are all of its numbers finite."""
+"""Whether a run can be trusted: whether its energy adds up, and whether all of its numbers are finite."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def energy_doubt(error: float | None) -> str | None:
 
 
 def not_finite(run: Run, name: str) -> str | None:
-    """Which entries of a quantity are not, in words; None if all are. Samples of which this has been told are left out.
+    """Which entries of a quantity are not, in words; None if all are. Samples that have been reported already are left out.
 
     Those are in singular positions, where nothing determines accelerations and reactions, or have states that are not finite.
     """

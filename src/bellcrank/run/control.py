@@ -167,7 +167,7 @@ class TabledInputs:
     """Inputs of which some are tables over time, as a function of t, q, v."""
 
     def __init__(self, model: Model, given: Mapping[str, Any]) -> None:
-        named_inputs(model, given)  # refuses names that are no inputs
+        named_inputs(model, given)  # refuses names that are not inputs
         self.names = model.inputs
         self.tables = {name: _table(name, value) for name, value in given.items()}
 

@@ -107,7 +107,7 @@ def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
 
 
 def warn_of_passages(outcome: Outcome, method: str, loops: Loops) -> None:
-    """A run that went on beyond singular configurations tells their times, unless its method is made for that."""
+    """A run that went on beyond singular configurations reports their times, unless its method is made for that."""
     passed = outcome.passages[:-1] if stopped_by_singularity(outcome) else outcome.passages
     if not passed or method in PASSING_METHODS:
         return

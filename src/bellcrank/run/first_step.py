@@ -71,7 +71,7 @@ def prepare(
         state = np.concatenate([q, speeds])
         with np.errstate(all="ignore"):
             first = first_step(rates, first_time, state, slope, len(q), scheme.error_power, rtol, atol)
-        if not first > 4e-15 * float(times[-1] - times[0]):  # also if it is no number
+        if not first > 4e-15 * float(times[-1] - times[0]):  # also if it is not a number
             trajectory.set_real("status", COLLAPSED if np.isfinite(first) else NOT_FINITE)
     end, longest = float(times[-1]), max_step or float(times[-1] - times[0])
     reals = {"t": float(times[0]), "h": first, "end": end, "until": end, "rtol": rtol, "atol": atol, "longest": longest}

@@ -171,7 +171,7 @@ class _Loads:
 
 
 def _loads(model: Model, tau: Any, inputs: Any) -> _Loads:
-    """Inputs with tables become a function, which also has the loads of bearings; names that are no inputs are refused."""
+    """Inputs with tables become a function, which also has the loads of bearings; names that are not inputs are refused."""
     inputs = with_tables(model, inputs)
     named_inputs(model, None if callable(inputs) else inputs)
     tables = inputs if isinstance(inputs, TabledInputs) else None

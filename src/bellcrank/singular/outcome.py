@@ -1,4 +1,4 @@
-"""What a run that may pass singular positions leaves behind."""
+"""The result of a run that may pass singular positions."""
 
 from __future__ import annotations
 

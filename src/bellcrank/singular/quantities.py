@@ -1,4 +1,4 @@
-"""Compiled quantities of one model, one state at a time, called with as little ado as possible."""
+"""Compiled quantities of one model at one state, called with as little overhead as possible."""
 
 from __future__ import annotations
 

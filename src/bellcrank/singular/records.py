@@ -1,4 +1,4 @@
-"""What a run's steps leave behind: samples, works, the balance of energy. Evaluated in batches, a few hundred steps at once."""
+"""Records of the steps of a run: samples, works, the balance of energy. They are evaluated a few hundred steps at a time."""
 
 from __future__ import annotations
 

@@ -101,5 +101,5 @@ class Capacity:
 def _client(kind: Any, address: str) -> Any:
     try:
         return kind(address, timeout=20)
-    except (OSError, ValueError) as problem:  # the latter of what is no address
+    except (OSError, ValueError) as problem:  # the latter of what is not an address
         raise StudyError(f"no Dask scheduler answers at {address}: {problem}") from None

@@ -79,14 +79,14 @@ def sensitivity(
     method      "auto", "dopri5", "dop853", "rk4", "radau", "implicit_midpoint", "midpoint4", and for trees "gauss4", as for
                 simulate: derivatives are taken along by the same steps. Of an implicit method the equations of its stages are
                 differentiated, not the iterations that solve them
-    control     "state": steps follow the errors of the state, and an AccuracyWarning tells where those of the derivatives,
+    control     "state": steps follow the errors of the state, and an AccuracyWarning says where those of the derivatives,
                 which are estimated all the same, are much larger; "all": steps follow both, each parameter measured by its
                 own size
     events      of which outputs may speak, by their names; all are followed to the end of the run
     mode        "forward": derivatives are integrated with the run, which costs a part of a run for every parameter; "adjoint":
-                for every output the run is gone through backward, which costs a few runs, however many parameters there are;
+                for every output there is one backward pass, which costs a few runs, however many parameters there are;
                 "auto": the one of the two that costs less (settings["mode"] of the result says which)
-    memory      MB that the steps of a run may take which is gone through backward; beyond that they are taken again, which
+    memory      MB that the steps of a run may take for the backward pass; beyond that they are taken again, which
                 costs one run more
 
     What the model's file gives of the start is kept, and the rest of it follows the design as the assembly of the loops does.

@@ -1,4 +1,4 @@
-"""What a study of derivatives finds, labelled: values and derivatives of outputs, derivatives of the state; plots, files."""
+"""The result of a study of derivatives, labelled: outputs with their derivatives, derivatives of the state; plots, files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MARK = "bellcrank_sensitivity"  # in files
 
 class Found(NamedTuple):
     """An output: its value, () or (time,), its derivatives, (parameter,) or (time, parameter), its unit, and when it was
-    taken, where that is one time. ``over``: the dimension of one that is no number: "time", "input", "mode"."""
+    taken, where that is one time. ``over``: the dimension of one that is not a number: "time", "input", "mode"."""
 
     value: Array
     along: Array

@@ -1,4 +1,4 @@
-"""Where outputs have no derivative: formulas that are not numbers there, and root mean squares of what is zero."""
+"""Outputs that have no derivative: formulas that are not numbers there, and root mean squares of what is zero."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def root_mean_square(name: str, weights: Array, value: Array, along: Array) -> t
 
 
 def must_be_numbers(found: Sensitivity) -> None:
-    """Raises DynamicsError for an output that is no number, or whose derivative is none; of a curve, warns."""
+    """Raises DynamicsError for an output that is not a number, or whose derivative is none; of a curve, warns."""
     for name, output in found.found.items():
         wrong = ~np.isfinite(np.column_stack([output.value.reshape(-1, 1), output.along.reshape(output.value.size, -1)]))
         rows = np.flatnonzero(wrong.any(axis=1))

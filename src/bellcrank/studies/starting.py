@@ -6,7 +6,7 @@ the others move as little as they can, in the metric of the kinetic energy. Velo
 
     M y + A^T lambda = 0,   A y = r,   A = G B,   B the velocities that are not given
 
-and so the derivative has, besides the smallest dy that mends the rates, a part N z along N, the motions that the loops leave:
+and so the derivative has, besides the smallest dy that corrects the rates, a part N z along N, the motions that loops leave:
 
     N^T M N z = -N^T (dM y + dA^T lambda)
 """
@@ -36,7 +36,7 @@ from ..spatial.rank import null_space
 Array = NDArray[np.float64]
 
 UNCHANGED = 1e-12  # of the velocities
-MISSED = 1e-6  # of the typical length, for a change by all of a parameter: more than this is no rounding
+MISSED = 1e-6  # of the typical length, for a change by all of a parameter: more than this is not rounding
 
 
 def first_tangents(
@@ -102,7 +102,7 @@ class Chosen:
         return -self.freed(momenta)
 
     def back(self, dynamics: Dynamics, q: Array, t: float, bar_v: Array) -> tuple[Array, list[dict[str, Array]]]:
-        """The transposed of ``along``: adjoints of q, (nq,), and of the data, from that of v."""
+        """The transpose of ``along``: adjoints of q, (nq,), and of the data, from that of v."""
         rows, bar_q, data = {"q": q[None], "v": np.zeros((1, self.loops.model.nv))}, np.zeros(len(q)), []
         pushed = -self.freed(bar_v)
         seeds = {
@@ -158,7 +158,7 @@ def _left(dynamics: Dynamics, start: dict[str, Array], changes: Changes, dq: Arr
 
 
 def followed(loops: Loops, q: Array, t: float, B: Array, left: Array) -> Array:
-    """The smallest displacements along columns of B that mend what is left of the equations, (nv, parameters)."""
+    """The smallest displacements along columns of B that correct what is left of the equations, (nv, parameters)."""
     found, missed = smallest_displacements(loops, q, t, B, left)
     sizes = np.abs(left * loops.rows[:, None]).max(axis=0, initial=0.0)
     must_follow(loops, np.abs(missed).max(axis=0, initial=0.0), sizes)

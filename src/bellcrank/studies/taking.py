@@ -1,4 +1,4 @@
-"""What outputs are, of a run with its derivatives: at times, at events, over time.
+"""Values and derivatives of outputs, taken from a run with its derivatives: at times, at events, over time.
 
 At an event, g(q, v, t, p) = value, its time moves with the design, and what is taken there moves along:
 

@@ -1,4 +1,4 @@
-"""What is drawn by lines that move with one body: teeth, belts, roads, surfaces that are touched, motors and dampers at joints.
+"""Parts drawn by lines that move with one body: teeth, belts, roads, contact surfaces, motors and dampers at joints.
 
 Pictures and the browser draw the same lines. Sizes of symbols are multiples of ``size`` (m), the radius of a hinge's pin.
 """

@@ -1,4 +1,4 @@
-"""A run as it is drawn: poses of the bodies at its samples, paths of points, forces and where they act."""
+"""A run as it is drawn: poses of the bodies at its samples, paths of points, forces at their points of action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn of a model: solids, joints, force elements and points, all in body frames.
+"""The parts of a model that are drawn: solids, joints, force elements and points, all in body frames.
 
 A scene is made from a Model alone. The poses of the bodies, ``dyn.poses(q)`` or those of a run, place it: nothing here knows
 dynamics, and a placed scene is plain numpy. Ground is body -1, whose frame is the world's.

@@ -1,4 +1,4 @@
-"""Measures along a motion that an input leads: with the effort that moves it, where they depend on forces."""
+"""Measures along the motion of a driven input. Those that depend on forces include the effort that drives it."""
 
 from __future__ import annotations
 

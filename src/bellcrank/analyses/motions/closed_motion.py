@@ -161,7 +161,7 @@ def _must_follow(loops: Loops, q: Array, v: Array, t: float, held: HeldCoordinat
 
 
 def _of_motion(model: Model, N: Array) -> Array:
-    """Displacements that the loops allow, without states of the user's own, which no effort moves."""
+    """Displacements that the loops allow, without user-defined states, which no effort moves."""
     own = list(model.state_places)
     if not own:
         return N

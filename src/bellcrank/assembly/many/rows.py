@@ -91,7 +91,7 @@ def _column(model: Model, what: str, name: str, value: Any) -> Array:
 
 @dataclass(frozen=True)
 class FirstStates:
-    """q (B, nq) and v (B, nv); of rows that cannot be assembled not numbers, and why; what had to be told of the others."""
+    """q (B, nq) and v (B, nv); of rows that cannot be assembled not numbers, and why; the warnings about the others."""
 
     q: Array
     v: Array

@@ -1,4 +1,4 @@
-"""Derivatives of multipliers where equations are redundant: of those for which the reactions of all joints are of least norm.
+"""Derivatives of multipliers where equations are redundant. The multipliers are those whose joint reactions have least norm.
 
 quantities.minimum_norm says which these are. With N the self-stresses, G^T N = 0, and w(lambda) the wrenches of all joints and
 closures, moments over L, they are lambda + N z, where lambda are any that balance the motion and

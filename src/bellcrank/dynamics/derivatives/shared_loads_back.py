@@ -1,4 +1,4 @@
-"""Multipliers of least reactions, backward: the transposed of shared_loads, at one state.
+"""Adjoints of the multipliers of least reactions, at one state: the transpose of shared_loads.
 
 There d(lambda + N z) = dlambda + dN z - N (CN CN^T)^-1 push, push_k = dCN_k.w + CN_k.dw and G^T dN = -dG^T N, with the rows of
 CN what each self-stress adds to the wrenches w. Of an adjoint b of these multipliers, and y = (CN CN^T)^-1 N^T b,

@@ -1,4 +1,4 @@
-"""Closed loops: what their equations ask of a motion, their multipliers, and states moved onto them."""
+"""Closed loops: their equations at a motion, their multipliers, and the projection of states onto them."""
 
 from __future__ import annotations
 

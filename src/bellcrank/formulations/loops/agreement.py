@@ -1,4 +1,4 @@
-"""Do the equations that planning left out agree with the motion that the others determine?
+"""Whether the equations that planning left out agree with the motion that the others determine.
 
 Of equations that depend on each other coordinate reduction keeps some (dynamics.node_ranks). The others hold by themselves, as
 long as they were rightly found redundant. At every state what they leave is compared with the terms of the node's equations,

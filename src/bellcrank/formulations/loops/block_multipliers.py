@@ -70,7 +70,7 @@ def cut_open(walk: Walk) -> None:
 
 
 def from_residuals(walk: Walk, states: bool = True) -> None:
-    """G^T lambda = residual; ``states`` of the bodies that closures hold are left for later, where they are not needed here."""
+    """G^T lambda = residual; ``states`` of bodies with closures are left for later, where they are not needed here."""
     if states:
         walk.closure_states()
     walk.nodes(local)

@@ -1,4 +1,4 @@
-"""What closures demand of positions and velocities: errors, the Jacobian, and the smallest change that mends them.
+"""Errors of closures in positions and velocities, their Jacobian, and the smallest change that corrects the errors.
 
 The equations (EQUATIONS 1.6) are carried inward rigidly, at the bodies' origins in the ground's axes; what one leaves at a
 joint is its row of the Jacobian G there. A change of least norm, angles in rad and lengths scaled, is

@@ -77,7 +77,7 @@ def place(
 
 
 def _hold(node: Node, k: int, ends: Sequence[Placed], equations: Sequence[Carried], gravity: Motion | None) -> None:
-    """The equations that are kept take hold of the bodies at their ends, in the axes of these.
+    """The equations that are kept act on the bodies at their ends, in the axes of these.
 
     What they say of the base is what the ends leave: a motion of all bodies as one says nothing, even off the closures.
     """

@@ -1,4 +1,4 @@
-"""What the motion of a node takes, as a quadratic form in its unknowns; and eliminating them.   EQUATIONS 3.10"""
+"""Gauss' function of a node as a quadratic form in its unknowns, and the elimination of unknowns.   EQUATIONS 3.10"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a node's bodies are, how they move, and the rows of its closures; in the axes and at the origin of its base.
+"""Poses and motions of a node's bodies, and the rows of its closures, in the axes and at the origin of the node's base.
 
 EQUATIONS 3.10; coordinate_reduction has the symbols. The velocity of the base's origin counts as zero.
 """

@@ -1,10 +1,10 @@
-"""Which velocities of a configuration a motion follows: the second order of the equations that close loops, block by block.
+"""Velocities of a singular configuration that a motion can follow: the second order of the loop equations, block by block.
 
 Redundant combinations of the equations ask for quadratic forms of the velocities that vanish (singular.impacts.cone). In a
 regular configuration the forms vanish by themselves, for all velocities with G v = 0. Where one does not, the velocities that
 a motion follows are a cone:
 
-change point    the cone is no linear space: branches of the motion meet in it
+change point    the cone is not a linear space: branches of the motion meet in it
 shaky           the cone spans less than G v = 0 does: to the rest no motion belongs
 """
 

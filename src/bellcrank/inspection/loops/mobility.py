@@ -1,4 +1,4 @@
-"""The loops of a model: how many, what is free, what is redundant, what is singular, and what would help.
+"""A report on the loops of a model: how many, what is free, redundant or singular, and remedies.
 
 code    shape        meaning
 J       (m, nv)      equations that close the loops, rows in metres, columns in radians (assembly.loops)

@@ -1,4 +1,4 @@
-"""A configuration and what the equations that close loops say there; and another nearby that is as regular as any."""
+"""A configuration with the loop equations there, and a regular configuration nearby."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report says of singular positions: shaky parts, change points, dead centres, and what lies ahead."""
+"""The singular positions in a report: shaky parts, change points, dead centres, and those that lie ahead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the equations of a closure hold: forces and moments, along the axes of its joint.
+"""Forces and moments that the equations of a closure transmit, along the axes of its joint.
 
 An axis triad of a joint is (e1, e2, axis), as it stands on its first body. The equations themselves (constraints/basic.py) say
 what each of them is on a point of body b, and oppositely on body a, for a unit of its multiplier.

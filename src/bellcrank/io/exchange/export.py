@@ -1,4 +1,4 @@
-"""What the writers of other programs' files have in common: frames, points, forces on a joint, and what cannot be said."""
+"""Shared parts of the writers of other programs' files: frames, points, forces on a joint, and what cannot be expressed."""
 
 from __future__ import annotations
 

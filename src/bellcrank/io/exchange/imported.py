@@ -1,4 +1,4 @@
-"""What the readers of other programs' files have in common: bodies in frames of their own, merged and named as ours.
+"""Shared parts of the readers of other programs' files: bodies in frames of their own, merged and named as ours.
 
 A reader lists the bodies of its file as they are in the design position, all in axes parallel to the world's; ``ImportedParts``
 makes the parts of a Spec from them. Places are written in the frame of the body that they belong to, so that moving a joint

@@ -1,4 +1,6 @@
-"""The files that an MJCF model would make MuJoCo open, looked at beforehand: none outside the model's folder, no bombs."""
+"""The files that an MJCF model would make MuJoCo open, checked beforehand: none outside the model's folder, none that expand
+without bound.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Writes a model as MJCF: the same bodies and names, in the frames of the file that it came from, if it was one.
 
-A body without mass between two joints is no body in MuJoCo, which wants mass wherever something moves: its joint becomes one
+A body without mass between two joints is not a body in MuJoCo, which wants mass wherever something moves: its joint becomes one
 more joint of the body beyond.
 """
 

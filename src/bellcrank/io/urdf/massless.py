@@ -1,4 +1,4 @@
-"""Joints of a URDF whose accelerations no mass determines: nothing beyond them has any, or too many of them move one thing."""
+"""Joints of a URDF whose accelerations no mass determines: nothing beyond them has mass, or too many of them move one link."""
 
 from __future__ import annotations
 

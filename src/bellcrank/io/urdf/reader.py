@@ -47,7 +47,7 @@ def _parts(root: XmlElement) -> list[XmlElement]:
 
 
 def _robot(root: XmlElement, file: str) -> Any:
-    """The robot as yourdfpy reads it, without the looks, the shapes that touch, and what is no part of URDF.
+    """The robot as yourdfpy reads it, without the looks, the shapes that touch, and what is not part of URDF.
 
     Moments of inertia that are missing are zero, where yourdfpy would take 1 kg m2.
     """

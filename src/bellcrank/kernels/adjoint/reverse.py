@@ -1,4 +1,4 @@
-"""The way back through a recorded kernel: its transposed graph.
+"""The backward pass through a recorded kernel: its transposed graph.
 
 What was done last is undone first. An operation passes the adjoint of its result on to its arguments (rules); a load adds to
 the adjoint of the cell that it read, a store takes the adjoint of the cell over and leaves zero; a loop runs from its last turn
@@ -43,7 +43,7 @@ def adjoint_of(array: str) -> str:
 
 
 class Reverse:
-    """Writes the way back. ``constant``: arrays that a kernel only reads, so that they can be read again."""
+    """Writes the backward pass. ``constant``: arrays that a kernel only reads, so that they can be read again."""
 
     def __init__(self, scopes: Scopes, constant: set[str]):
         self.e, self.scopes, self.constant = Emitter(1), scopes, constant
@@ -220,7 +220,7 @@ class Reverse:
         self.e.do(STORE, self.e.constant(0.0), place)
 
     def _routine(self, part: Operation) -> None:
-        """Its own way back, with the adjoints of the matrices."""
+        """Its own backward pass, with the adjoints of the matrices."""
         if self.scopes.touches(part):
             again = Operation(None, part.kind, tuple(self.value(x) for x in part.args))
             bars = [self.address(x) for x in addresses(part)]

@@ -1,4 +1,4 @@
-"""What is made where in a recorded kernel, which numbers depend on what is differentiated, and what the way back needs of them.
+"""Where the numbers of a recorded kernel are computed, which of them carry derivatives, and which the backward pass needs.
 
 A Scope belongs to a region: it knows what the region makes, and which of that has to be kept. What is kept stands in a frame
 on the tape, one frame each time that the region is gone through, so that loops and branches need no other bookkeeping.
@@ -42,7 +42,7 @@ def arguments(operation: Operation) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class Scope:
-    """``makes``: names of what the region makes; ``kept``: those that the way back reads, and their places in a frame."""
+    """``makes``: names of what the region makes; ``kept``: those that the backward pass reads, and their places in a frame."""
 
     number: int
     makes: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""A recorded kernel as two functions: one that computes and remembers, and one that goes back.
+"""The adjoint of a recorded kernel as two functions: a forward pass that fills a tape, and a backward pass.
 
     forward(n, nv, arrays, tape, bottom, limit) -> the end of the tape, or null if it was too short
     reverse(n, nv, arrays, adjoints of the arrays, end)

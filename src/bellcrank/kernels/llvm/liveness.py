@@ -1,4 +1,4 @@
-"""Which cells of memory anybody needs, and for how long: of what a pass keeps for others, and of what nodes send each other.
+"""Liveness of memory cells, of those that passes keep and those that nodes send: which are read, and for how long.
 
 A formulation keeps whole vectors and inertias, whatever the mechanism; of a planar ladder's messages nobody needs the parts out
 of plane. LLVM cannot see that, since the cells are written in one loop and read in another. So a kernel is recorded twice: what

@@ -1,4 +1,4 @@
-"""Steps of the midpoint rule for closed loops, gone through backward (steps.implicit.closed).
+"""The adjoint of steps of the midpoint rule for closed loops (steps.implicit.closed).
 
 A part of a step takes (q, p) to (q', p'), with F the slopes in the middle T0 and T1 its end, as in turning.py:
 

@@ -1,4 +1,4 @@
-"""Steps of an implicit Runge-Kutta method, gone through backward in machine code.
+"""The adjoint of steps of an implicit Runge-Kutta method, in machine code.
 
 The stages are those of the run, whose slopes were written down: Y_i = y + h sum_j A_ij k_j for all j. The equations of the
 step, k_i = f(Y_i), are differentiated, not the iterations that solved them. Going back, the adjoints m_i of slopes satisfy
@@ -94,7 +94,7 @@ class ImplicitRetrace(Retrace):
 
         self.over_state(one)
 
-    # the way back --------------------------------------------------------------------------------------------------------
+    # the backward pass --------------------------------------------------------------------------------------------------------
 
     def to_start(self, h: Number, stages: str, sample: Callable[[], None]) -> None:
         for part in reversed(range(len(self.method.parts))):

@@ -1,4 +1,4 @@
-"""Accepted steps of a run, written down: a run is gone through backward along the steps that it took.
+"""The log of the accepted steps of a run: the backward pass follows the steps that the run took.
 
 Of a step: the time at which it starts, its length, the time that the equations see at its start and the latest one that they
 may see in it (they differ at corners), then q and v (or p), padded as a state is; of an implicit method the slopes at its

@@ -1,4 +1,4 @@
-"""What the steps of a run are gone through backward with: every number and array declared once, and how large it is.
+"""The memory of the backward pass of a run: every number and array declared once, with its size.
 
 NUMBERS    sizes, known before
 ARRAYS     of every method; ``log``, ``seeds``, ``weights`` and ``samples`` are the host's own, given with each piece of the run

@@ -1,4 +1,4 @@
-"""A run gone through backward, seen from the host: the memory that back() works on."""
+"""The backward pass of a run, seen from the host: the memory that back() works on."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Retraced:
         return len(self.c)
 
     def _memory(self, sizes: Sizes) -> dict[str, NDArray[Any]]:
-        """Arrays of kernels and their adjoints, and what is declared for the way back."""
+        """Arrays of kernels and their adjoints, and what is declared for the backward pass."""
         arrays: dict[str, NDArray[Any]] = bound_arrays(self.plan, self.code, 1)
         used = list(dict.fromkeys(x for names in self.adjoints.values() for x in names))
         self.bars = adjoint_arrays(arrays, used)

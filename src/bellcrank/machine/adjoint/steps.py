@@ -1,8 +1,8 @@
-"""Steps of an explicit Runge-Kutta method, gone through backward in machine code.
+"""The adjoint of steps of an explicit Runge-Kutta method, in machine code.
 
     back(bound, last, first) -> first     steps last-1 .. first; a larger number where the tape was too short for that step
 
-A step is y' = P(y + h sum_i b_i k_i), k_i = f(Y_i), Y_i = y + h sum_j A_ij k_j, with P the way back onto the closures. With
+A step is y' = P(y + h sum_i b_i k_i), k_i = f(Y_i), Y_i = y + h sum_j A_ij k_j, with P the projection onto the closures. With
 bars for adjoints, and samples s = y + h sum_i w_i(s) k_i inside the step:
 
     y*' = P^T y'          what P^T leaves of the adjoint, as the derivative of P takes the closures' equations (tangents.steps)
@@ -157,7 +157,7 @@ class Retrace:
         each(e, 0, stages, lambda i: self._back(str(e.integer("sub", e.integer("sub", stages, 1), i)), h))
 
     def stages(self, row: str, y: str, h: Number, stages: str, n: str) -> str:
-        """Computed again, each with what its way back needs; the end of the tape."""
+        """Computed again, each with what its backward pass needs; the end of the tape."""
         e, w = self.e, self.words
         start, t, latest = self.get(row, 2), self.get(row, 0), self.get(row, 3)
         self.put_end(w["tape"], 0)
@@ -245,7 +245,7 @@ class Retrace:
         bars = bars | ({"p": self.speeds(bars["q"]), "pdot": slope} if self.momenta else {"a": slope})
         self.reverse("kernel", self.at_stage(i), bars, self.end(e.integer("add", e.integer("mul", i, 2), 1)))
 
-    # the way back onto the closures -----------------------------------------------------------------------------------
+    # the projection onto the closures -----------------------------------------------------------------------------------
 
     def _closing(self, row: str, tape: str, n: str) -> dict[str, str]:
         """The kernels of tangents.steps.project at the state after the step: where the tape of each ends."""
@@ -274,7 +274,7 @@ class Retrace:
         each(e, 0, stages, stage)
 
     def _settle(self, arrays: dict[str, str], lam: str, ends: dict[str, str]) -> None:
-        """The way back of tangents.steps.settle_momenta: p = M(q) v(q, p)."""
+        """The backward pass of tangents.steps.settle_momenta: p = M(q) v(q, p)."""
         w, p = self.words, self.speeds(lam)
         self.copy(p, w["seed"], w["nv"])
         for bar in (p, w["v_bar"]):
@@ -284,7 +284,7 @@ class Retrace:
         self.reverse("of_momenta", unsettled, {"q": lam, "v": w["v_bar"], "p": p}, ends["of_momenta"])
 
     def _project(self, row: str, ends: dict[str, str]) -> None:
-        """Their way back, in the opposite order, on the adjoint of that state."""
+        """Their backward pass, in the opposite order, on the adjoint of that state."""
         w, lam = self.words, self.words["lam"]
         arrays, bars = self._closed_state(row), {"q": lam, "v": self.speeds(lam)}
         if self.settles:

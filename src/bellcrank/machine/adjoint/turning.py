@@ -1,4 +1,4 @@
-"""Steps that turn rotations as a group, gone through backward: implicit_midpoint and midpoint4 with ball and free joints.
+"""The adjoint of steps that turn rotations as a group: implicit_midpoint and midpoint4 with ball and free joints.
 
 With T0 and T1 the states in the middle and at the end of a step, functions of its start y and its slope k, and S what is kept
 as slope of a turning joint (steps.implicit.turning), a part of a step is

@@ -1,4 +1,4 @@
-"""What each kind of measure says, over any number, from the states that bodies have left and the outputs of passes.
+"""The value of each kind of measure, over any number, from the states that bodies have left and the outputs of passes.
 
 States are in the ground's axes; data that say "axes" turn the result into those that were asked for.
 """

@@ -1,4 +1,4 @@
-"""What the machine code of a run works on, every number and array declared once: how large it is, and what it begins with.
+"""The memory of a run in machine code: every number and array declared once, with its size and its first value.
 
 NUMBERS    sizes and places, known before the run
 REALS      numbers that change, one for each lane (or one): the host sets and reads them by name
@@ -169,7 +169,7 @@ RUN_ARRAYS: dict[str, RunArray] = {
     "origin": _doubles(lambda s: s.state),
     "asked": _doubles(lambda s: s.state),
     "reach": _doubles(lambda s: s.state),
-    "moves": _doubles(lambda s: s.state, _moves),  # 1 for speeds, 0 for states of the user's own
+    "moves": _doubles(lambda s: s.state, _moves),  # 1 for speeds, 0 for user-defined states
     "fastest": _doubles(lambda s: s.state),  # the state with the largest speeds so far
     "moved": _doubles(lambda s: s.padded(max(s.model.nq, s.model.nv)) if s.tangents else 0),
     "moving": _doubles(lambda s: max(s.model.nq, s.model.nv) * s.tangents),

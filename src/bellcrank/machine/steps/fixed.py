@@ -27,7 +27,7 @@ WHOLE = 1e-9  # of a step: pieces and times that differ by less are the same
 class FixedStepper(Stepper):
     """``substeps`` steps of length h between one sample and the next."""
 
-    approaches, margin = 8.0, 1.0 / 64.0  # no error tells that a stage, and not the end of a step, is beyond a surface
+    approaches, margin = 8.0, 1.0 / 64.0  # no error estimate shows that a stage, and not the end of a step, is beyond a surface
 
     def going(self) -> Any:
         left, more = self.count("budget") > 0, self.words["sampled"].integer(0) < self.count("samples")
@@ -93,7 +93,7 @@ class FixedStepper(Stepper):
         self.derivative(w["new"], w["aside"], minimum(t + h, self.real("latest")))
 
     def slopes_at(self, surface: Surface) -> list[Number]:
-        """One stage tells nothing of how speeds change: a range that is wide enough, unless they turn round within a step."""
+        """One stage does not show how speeds change: a range that is wide enough, unless they turn round within a step."""
         slopes = super().slopes_at(surface)[: len(self.method.c)]
         return [*slopes, 0.5 * slopes[0], 1.5 * slopes[0]]
 

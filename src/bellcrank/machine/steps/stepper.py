@@ -381,7 +381,7 @@ class Stepper:
         self.set_count("budget", 0)
 
     def note_step(self, h: Number, where: Condition) -> None:
-        """Before a state moves on: runs that are gone through backward later write the step down (machine.adjoint.log)."""
+        """Before a state moves on: runs with a backward pass write the step down (machine.adjoint.log)."""
 
     def unit_state(self, state: Address, k: Any) -> None:
         """Quaternions of a state after a step, and what belongs to them."""

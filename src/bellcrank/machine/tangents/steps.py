@@ -1,7 +1,7 @@
 """Tangents of a state, integrated with it: in the same steps, by the same stages.
 
 They stand behind the works in a state, chunk by chunk: of each chunk dq, then dv (or dp), every number with its vector of
-tangents. What a step does to a state it does to them, since it is linear; only the slopes, the quaternions and the way back
+tangents. What a step does to a state it does to them, since it is linear; only the slopes, the quaternions and the projection
 onto the closures are differentiated, and of these not the iterations but the equations (EQUATIONS 2.6): at a state on the
 closures the derivative of a correction is the correction of the derivative,
 

@@ -155,7 +155,7 @@ class _Rows:
         )
 
     def _rows(self) -> dict[str, Any]:
-        """Names and joints: those of the tree, then the states of the user's own, each a row without a body."""
+        """Names and joints: those of the tree, then user-defined states, each a row without a body."""
         alone, reversed_ = len(self.states), self.tree.reversed
         return {
             "joint_names": (*(item.name for item in self.items), *(name for name, _ in self.states)),
@@ -267,7 +267,7 @@ class _Rows:
 
 
 def _and_zeros(rows: Array, count: int) -> Array:
-    """Rows of the states of the user's own are zero."""
+    """Rows of user-defined states are zero."""
     return rows if count == 0 else np.concatenate([rows, np.zeros((count, *rows.shape[1:]))])
 
 

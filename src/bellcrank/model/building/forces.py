@@ -43,7 +43,7 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
 
 
 def make_states(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Element, ...]:
-    """The rates of the states of the user's own, which come after the rows of the tree."""
+    """The rates of user-defined states, which come after the rows of the tree."""
     row = {item.name: len(rows.joints) + k for k, item in enumerate(spec.states)}
 
     def make(item: StateSpec) -> Element:

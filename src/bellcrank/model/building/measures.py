@@ -131,7 +131,7 @@ def _reaction(item: measures.ReactionMeasure, rows: ModelRows, sources: Sources)
 
 
 class _Names(NamedTuple):
-    """What formulas may name; ``columns`` of the measures that are no formulas, where all that was written could be made."""
+    """What formulas may name; ``columns`` of the measures that are not formulas, where all that was written could be made."""
 
     named: Mechanics
     known: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""What items name: bodies, joints and points of a Spec in the rows of the model; and what is said of an item that is wrong."""
+"""References of items: names of bodies, joints and points become rows of the model; and the messages about wrong ones."""
 
 from __future__ import annotations
 

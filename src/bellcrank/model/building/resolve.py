@@ -239,8 +239,8 @@ class Values:
         item = self.owner(path)
         unknown = [need for need in slot.needs if self.known[need] is None and self.slot(need) is None]
         for need in unknown if not self.problems.blames(f"[{PARAMETERS}]") else []:
-            told = MOVING if self._moves(need) else f"is not known.{self._hint(need)}"
-            self.complain(path, f'"{need}" {told}', stop="")
+            reason = MOVING if self._moves(need) else f"is not known.{self._hint(need)}"
+            self.complain(path, f'"{need}" {reason}', stop="")
         self.problems.blame(item.name)
 
     def _of_tables(self, reason: str) -> str:

@@ -22,7 +22,7 @@ MOST_SHARED = 64  # sets of parameters that are remembered
 
 
 def changed_model(model: Model, written: Written, changes: Mapping[str, float]) -> Model:
-    """The model with other numbers; raises ModelError for what is no parameter, and for numbers that cannot be."""
+    """The model with other numbers; raises ModelError for what is not a parameter, and for numbers that cannot be."""
     new = Written(written.base, {**written.changes, **changes}, written.shared)
     maker = _maker(model, written, changes)
     found = None if maker is None else maker.model([float(changes[name]) for name in maker.names], new)
@@ -66,7 +66,7 @@ class Remaking:
         self._replay = Replay(recording.tape, [*gathered, recording.tape.holds()])
 
     def model(self, p: Sequence[float], written: Written) -> Model | None:
-        """None where an assumption of the recording does not hold: then only building it can tell."""
+        """None where an assumption of the recording does not hold: then only building it can show."""
         with np.errstate(all="ignore"):
             try:
                 values = [float(x) for x in self._replay(p)]

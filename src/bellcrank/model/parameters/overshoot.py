@@ -1,4 +1,4 @@
-"""Tables whose curve swings beyond their rows, which a pulse or a bump typed as rows does: told before anyone believes it."""
+"""Tables whose curve swings beyond their rows, as when a pulse is typed as rows: a warning says so before the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrenches on the bodies that are no reactions: gravity, force elements, efforts of the joints. At the centres, world axes."""
+"""Applied wrenches on the bodies, at their centres in world axes: gravity, force elements, efforts of the joints."""
 
 from __future__ import annotations
 

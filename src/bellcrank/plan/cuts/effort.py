@@ -1,4 +1,4 @@
-"""About how many operations a block of loops takes in coordinate_reduction, from its topology and the kinds of its joints.
+"""An estimate of the operations of a block of loops in coordinate_reduction, from its topology and the kinds of its joints.
 
 The algebra of a block that is one node is counted by patterns (plan.cuts.patterns), that of a block which is split into a
 clique tree by the sizes of its matrices; what placing the bodies and writing the closures takes is a table (plan.cuts.prices).

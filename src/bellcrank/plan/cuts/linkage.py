@@ -1,4 +1,4 @@
-"""Bodies and what ties them, without numbers: what the choice of the joints that are cut rests on."""
+"""Bodies and their connections, without numbers: the input of the choice of the joints that are cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the algebra of sparse matrices takes, from the places of their entries alone.
+"""Operation counts of sparse matrix algebra, from the places of the entries alone.
 
 A row is an integer whose bits are the columns in which it is not zero by structure. The functions follow spatial.small, on
 patterns instead of numbers, and say how many additions and multiplications there would be.

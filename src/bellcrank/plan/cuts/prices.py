@@ -1,4 +1,4 @@
-"""What a block of loops has in joints and equations, by their kinds, and the price of what is no algebra in it.
+"""Joints and equations of a block of loops by their kinds, and the operations that it takes besides matrix algebra.
 
 Prices are additions and multiplications of coordinate_reduction, fitted to counts of papers.operations over random trees of
 the gallery, the generators and random meshes.
@@ -53,7 +53,7 @@ class Feels(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Operations of what is no algebra.
+    """Operations of what is not algebra.
 
     size      numbers of a motion
     body      every body

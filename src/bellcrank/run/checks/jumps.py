@@ -1,4 +1,4 @@
-"""Prescribed motions that jump, in their coordinate or in their velocity: told before the run.
+"""A warning before the run where a prescribed motion jumps, in its coordinate or in its velocity.
 
 A velocity that jumps takes an impulse, which the equations of motion do not have: what is carried would go on as it was.
 """

@@ -162,11 +162,11 @@ class KeptRows:
         return other
 
     def _changed(self, outcome: Outcome, other: Dynamics, to: str, why: str) -> None:
-        """Noted, and told the first time: a linkage that goes round and round changes in every turn."""
+        """Noted, and reported the first time: a linkage that goes round and round changes in every turn."""
         time, model = float(outcome.times[-1]), self.dynamics.model.name
         if to not in [change.to for change in self.changes]:
             more = ". The run's settings have the times of all such changes in row_changes."
-            told = f"model {model!r}, t = {time:.6g} s: the equations that close its loops changed: {why}{more}"
-            warn(told)
+            message = f"model {model!r}, t = {time:.6g} s: the equations that close its loops changed: {why}{more}"
+            warn(message)
         self.changes.append(Change(time, to))
         self._planned.append(other)

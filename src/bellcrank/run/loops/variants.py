@@ -58,7 +58,7 @@ class VariantRun:
         return self.system.slope(t, y)
 
     def longest(self) -> float:
-        """A step in which the pivot does not come to zero, as far as its rate tells."""
+        """A step in which the pivot does not come to zero, as far as its rate shows."""
         if self.loops.go_on:
             return np.inf
         ahead = LEAST * self.span

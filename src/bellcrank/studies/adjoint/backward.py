@@ -1,4 +1,4 @@
-"""Gradients of outputs of a run: the run once, its accepted steps written down, and for each output once more backward.
+"""Gradients of outputs by the adjoint: one run, whose accepted steps are logged, and one backward pass for each output.
 
 The discrete adjoint: exact for the trajectory that was computed, with its steps as they were. What it costs does not depend on
 how many parameters there are (docs/sensitivity.md).

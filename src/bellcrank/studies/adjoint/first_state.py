@@ -1,12 +1,12 @@
-"""The adjoint of the first state of a run, taken back to the design: the transposed of studies.starting.
+"""The adjoint of the first state of a run with respect to the design: the transpose of studies.starting.
 
 There, dq = w_q + N X_q e_q and dv = w_v + X_v e_v, with w what the file writes, e the change of the errors of the closures (of
-their rates) that is left, and X the smallest displacements that mend it. Backward: X^T on the adjoints, and the adjoint of e.
+their rates) that is left, and X the smallest displacements that correct it. Backward: X^T on the adjoints, then that of e.
 
 Velocities that the loops leave open have one more part, by what was chosen (Chosen), which goes back before these.
 
-Whether X mends it for every parameter is found without taking one after the other: the adjoint of a sum with random weights of
-what is left open has an entry for each parameter, which vanishes only where nothing is left open.
+Whether X corrects it for every parameter is found for all of them at once: the adjoint of a sum, with random weights, of what
+is left open has an entry for each parameter, which vanishes only where nothing is left open.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class FirstState:
     def _weighed(self, which: int, seeds: Array) -> Array:
         """Derivatives by the parameters of a weighted sum of the errors of the closures (0), or of their rates (1).
 
-        The start is as it is written; of the rates, with the positions mended.
+        The start is as it is written; of the rates, with the positions corrected.
         """
         model, plan = self.dynamics.model, self.dynamics.plan
         bar_q, bar_v = np.zeros(model.nq), np.zeros(model.nv)

@@ -1,4 +1,4 @@
-"""Jumps of derivatives, backward: the transposed of machine.tangents.jumps.
+"""Adjoints of jumps of derivatives: the transpose of machine.tangents.jumps.
 
 Where a force begins at once, at g(y, p) = 0, tangents jump by dy+ = dy- - (f- - f+) (g_y dy- + g_p dp)/(dg/dt). So adjoints do:
 

@@ -1,4 +1,4 @@
-"""A stretch of a run by one method, gone through backward: a run that shows itself stiff has two of them, dopri5's and radau's.
+"""The backward pass of a stretch of a run by one method: a run that shows itself stiff has two of them, dopri5's and radau's.
 
 Where q and p are integrated, adjoints of samples and of the state at either end are those of q and v outside: v = v(q, p) at a
 sample, p = p(q, v) at the start, and both go back by their transposed programs.

@@ -30,7 +30,7 @@ from ...spatial.rank import factored
 
 Array = NDArray[np.float64]
 
-LEFT = 1e-6  # of the equations, after they are solved: more than this is no rounding
+LEFT = 1e-6  # of the equations, after they are solved: more than this is not rounding
 
 
 class Equations:

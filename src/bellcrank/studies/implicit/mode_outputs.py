@@ -1,4 +1,4 @@
-"""What can be asked of modes: "frequency" of all of them, or "mode1.frequency" as tables number them."""
+"""Outputs of modes: "frequency" of all of them, or "mode1.frequency" as tables number them."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Moved:
 
     def measured(self, names: list[str]) -> tuple[Derivative, tuple[str, ...]]:
         """Values (k, columns), derivatives (k, columns, P), and units: of measures, and of efforts, "crank_pivot.effort" and
-        "crank_pivot.power" of what is no drive of the model."""
+        "crank_pivot.power" of what is not a drive of the model."""
         model, own = self.equations.model, dict[str, tuple[int, str]]()
         for k in (k for k in range(model.nv) if k not in model.state_places):
             own |= {f"{model.v_names[k]}.{what}": (k, what) for what in ("effort", "power")}

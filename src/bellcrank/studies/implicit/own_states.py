@@ -1,4 +1,4 @@
-"""Derivatives of user-defined states where positions are given: of those that are held, and along a motion over time.
+"""Derivatives of user-defined states along given positions: of those that are held, and along a motion over time.
 
 Along a motion z' = r(t, q, v, z), and with the design dz' = r_z dz + (what dq, dv and the parameters change of r).
 """

@@ -115,12 +115,12 @@ class Once:
         self._said: set[str] = set()
 
     def __call__(self, evaluate: Any, *given: Any) -> Any:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 return evaluate(*given)
             finally:
-                new = [one for one in told if str(one.message) not in self._said]
+                new = [one for one in caught if str(one.message) not in self._said]
                 self._said.update(str(one.message) for one in new)
                 self._new = [one for one in new if issubclass(one.category, BellcrankWarning)]
 

@@ -1,4 +1,4 @@
-"""What holds at an optimum: active bounds and constraints, their multipliers, and how flat the cost is there.
+"""Optimality conditions: active bounds and constraints, their multipliers, and how flat the cost is at the optimum.
 
 With f the cost and c the active limits, grad f = sum of lambda_k grad c_k. A multiplier says how the least cost changes with
 its limit, d f / d limit. The curvature is that of the Lagrangian along the directions that active limits leave free, from

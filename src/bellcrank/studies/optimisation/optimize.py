@@ -148,7 +148,7 @@ def _searched(problem: Problem, search: Search, record: Record, follow: _Follow,
 
 
 class _Follow:
-    """Notes every evaluation, and tells the progress."""
+    """Notes every evaluation, and reports the progress."""
 
     def __init__(self, problem: Problem, record: Record, progress: Progress | None) -> None:
         self.problem, self.record, self.progress, self.best = problem, record, progress, None

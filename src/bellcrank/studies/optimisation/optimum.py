@@ -1,4 +1,4 @@
-"""What an optimisation found: the best design, how it was reached, what holds it, and the model with the new numbers."""
+"""The result of an optimisation: the best design, how it was reached, what limits it, and the model with the new numbers."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Optimum:
         }
 
     def _play(self) -> dict[str, float | None] | None:
-        """What flatness says of each parameter, None where that is no finite number; None unless it has been asked for."""
+        """What flatness says of each parameter, None where that is not a finite number; None unless it has been asked for."""
         if not self.knows_flatness:
             return None
         found = zip(self.names, self.flatness.play.tolist(), strict=True)

@@ -95,7 +95,7 @@ class Record:
 
     def close(self) -> None:
         if self.file is not None:
-            with suppress(OSError):  # of a full disk, which was told
+            with suppress(OSError):  # of a full disk, which was reported before
                 self.file.close()
             self.file = None
 

@@ -71,7 +71,7 @@ def search_here(problem: Problem, starts: Starts, search: Search, began: Noted) 
 def search_shared(
     problem: Problem, starts: Starts, search: Search, record: Record, processes: int, follow: Follow
 ) -> list[Ended]:
-    """Among processes; ``follow`` is told every evaluation as it comes."""
+    """Among processes; ``follow`` is called with every evaluation as it comes."""
     queue: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
     shares = [list(starts[k::processes]) for k in range(processes)]
     job = {"study": problem.study, "search": search, "known": list(record.known.values())}

@@ -106,7 +106,7 @@ def on_ranges(axes: Axes, found: Optimum) -> None:
 
 
 def _curves(problem: Problem) -> list[str]:
-    """Measures that the cost and the constraints look at; of a fit, the measured ones that are no paths."""
+    """Measures that the cost and the constraints look at; of a fit, the measured ones that are not paths."""
     fit = problem.study.fit
     if fit is not None:
         return [] if _points(problem) else list(fit.columns)[:4]

@@ -1,4 +1,4 @@
-"""What Python gives to a study, judged as what stands in a file is: numbers are numbers, of the sign that is wanted."""
+"""Values that Python gives to a study, checked as those of a study file are: their kinds, and their signs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anchors of friction that holds (forces.joint_stiction) are drawn along at the end of a step.
+"""Anchors of friction that holds (forces.joint_stiction) are dragged along at the end of a step.
 
 They are inputs of the kernels, and at the end of every state too, where their rate is zero: so samples have them.
 """

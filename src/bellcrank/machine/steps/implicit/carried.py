@@ -7,7 +7,7 @@ coordinate, what q + h v has too much for a double, is kept beside it, and closu
     phi(q + rest) = phi(q) + G rest
 
 word          meaning                                                          numbers
-rest          of the state ``y``, of the start of a part, and of its end       nv each, zero where the rate is no velocity
+rest          of the state ``y``, of the start of a part, and of its end       nv each, zero where the rate is not a velocity
 
 Source: O. Moller, Quasi double-precision in floating point addition, BIT 5 (1965); E. Hairer, C. Lubich & G. Wanner,
 Geometric Numerical Integration, 2006, VIII.5. Property: start + step = sum + rest exactly.

@@ -73,7 +73,7 @@ class ClosedMidpointStepper(ClosureRows):
         e.each(0, len(self.method.parts), part)
 
     def note_part(self, n: Integer) -> None:
-        """Slopes and pushes of the n-th part are known: runs that are gone through backward write them down
+        """Slopes and pushes of the n-th part are known: runs with a backward pass write them down
         (machine.adjoint.log)."""
 
     def accept(self) -> None:

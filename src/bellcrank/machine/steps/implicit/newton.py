@@ -284,7 +284,7 @@ class Newton:
         e.each(0, self.w["scalar_count"], one)
 
     def _lift(self, pairs: list[tuple[Any, Any]]) -> None:
-        """Rates of q from displacements: q' + E (d - E+ q'), which keeps what of q' is no velocity."""
+        """Rates of q from displacements: q' + E (d - E+ q'), which keeps what of q' is not a velocity."""
         s, e, w = self.s, self.e, self.w
         if s.plain_rates:
             return
