@@ -21,7 +21,7 @@ from bellcrank.machine.steps.programs import projections
 from bellcrank.model.manifold import turning_joints
 from bellcrank.run.arguments import sample_times
 from bellcrank.studies.adjoint.backward import Backward
-from bellcrank.studies.history import History, Scaled, on_closures
+from bellcrank.studies.history import History, ScaledDesign, on_closures
 from bellcrank.studies.output_names import parsed
 from bellcrank.studies.starting import first_tangents
 from bellcrank.studies.taking import moments, taken
@@ -30,7 +30,7 @@ from bellcrank.studies.taking import moments, taken
 class Replay:
     """Steps of one stretch of a run, with their tangents (nq + nv, parameters)."""
 
-    def __init__(self, stretch, scaled: Scaled, retraced: Retraced, project: bool):
+    def __init__(self, stretch, scaled: ScaledDesign, retraced: Retraced, project: bool):
         self.dyn, self.scheme, self.start = stretch.dyn, stretch.scheme, stretch.start
         self.scaled, self.retraced, self.log = scaled, retraced, stretch.log
         self.project, self.data = project, scaled.data(stretch.dyn.plan)
@@ -146,7 +146,7 @@ def gradients(model, names, outputs, duration, *, step, method, rtol=1e-8):
 
 def replayed(backward: Backward, history: History) -> History:
     """The same run with tangents at all samples."""
-    dyn, scaled, start = backward.stretches[0].dyn, Scaled.of(backward.design), history.start
+    dyn, scaled, start = backward.stretches[0].dyn, ScaledDesign.of(backward.design), history.start
     written = scaled.design.tangents(scaled.design.start, dyn.plan)
     written = {name: x * scaled.size for name, x in written.items()}
     dy = np.concatenate(first_tangents(dyn, start, backward.given, scaled.changes(dyn.plan), written))

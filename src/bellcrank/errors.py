@@ -88,13 +88,13 @@ class AccuracyWarning(BellcrankWarning):
     """A result is less accurate than its tolerance promises; the message says by how much, and what to do about it."""
 
 
-class _Heard(threading.local):
+class _CollectedWarnings(threading.local):
     """Of each thread: warnings that are kept instead of given."""
 
     texts: list[str] | None = None
 
 
-_heard = _Heard()
+_heard = _CollectedWarnings()
 
 
 @contextmanager

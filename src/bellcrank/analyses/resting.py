@@ -19,7 +19,7 @@ from ..wording import argument, counted
 from .motions.kinematics import with_still_closures
 from .own_states import rest_with_states
 from .report import listed, table, tidy
-from .search import Found, Seek, search
+from .search import RestingPlace, Seek, search
 from .state import compiled, conditions, position
 from .stiffness import Conditions, directions
 from .ties import Ties
@@ -204,7 +204,7 @@ def _with_states(model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: S
 
 def _sought(
     model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: Seek, max_iterations: int
-) -> tuple[Dynamics, Conditions, Found]:
+) -> tuple[Dynamics, Conditions, RestingPlace]:
     if seek not in ("stable", "nearest"):
         raise StateError(f"seek must be 'stable' or 'nearest'; it is {seek!r}")
     if max_iterations < 1:
@@ -221,7 +221,7 @@ def _sought(
     return dyn, given, found
 
 
-def _stable(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int) -> Equilibrium:
+def _stable(dyn: Dynamics, found: RestingPlace, given: Conditions, max_iterations: int) -> Equilibrium:
     """On from an equilibrium that is not stable, a little way along the direction in which it runs away most."""
     result = _result(dyn, found, given)
     for _ in range(SADDLES):
@@ -243,7 +243,7 @@ def _stable(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int)
     )
 
 
-def _lower(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int) -> Found | None:
+def _lower(dyn: Dynamics, found: RestingPlace, given: Conditions, max_iterations: int) -> RestingPlace | None:
     """The equilibrium downhill from a small step off an unstable one, to either side; None where there is none."""
     around, ties = found.around, Ties(dyn, given.t)
     if not len(around.squares) or around.neutral[np.argmin(around.squares)] or around.squares.min() >= 0:
@@ -258,7 +258,7 @@ def _lower(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int) 
     return None
 
 
-def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
+def _result(dyn: Dynamics, found: RestingPlace, given: Conditions) -> Equilibrium:
     model, q, around, still = dyn.model, found.q, found.around, np.zeros(dyn.model.nv)
     neutral, away = around.neutral, (~around.neutral) & (around.squares < 0)
     weights = found.measured.displacement
@@ -307,7 +307,7 @@ def _reactions(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> Array:
     return np.vstack([tree, dyn.closure_reactions(q, v, given.tau, t=given.t, inputs=given.inputs)])
 
 
-def _without_potential(model: Model, found: Found) -> tuple[Array, tuple[str, ...]]:
+def _without_potential(model: Model, found: RestingPlace) -> tuple[Array, tuple[str, ...]]:
     """Squares s^2 of the roots: a negative one diverges, a complex pair flutters (one of its four roots grows)."""
     around = found.around
     squares, y = interruptible(np.linalg.eig, around.B)
@@ -319,7 +319,7 @@ def _without_potential(model: Model, found: Found) -> tuple[Array, tuple[str, ..
     return squares.real, directions(model, np.abs(shapes), found.measured.displacement)
 
 
-def _complaint(model: Model, found: Found) -> str:
+def _complaint(model: Model, found: RestingPlace) -> str:
     unit = {"rad/s": "N m", "m/s": "N"}
     units = [unit[u] for u in Labels.of(model).dof_units]
     share = np.abs(found.residual) / np.maximum(found.measured.effort, 1e-300)

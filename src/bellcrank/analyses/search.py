@@ -39,7 +39,7 @@ FALLING = 5  # steps with nothing left to do but fall
 NODES, WEIGHTS = (np.array(x) for x in np.polynomial.legendre.leggauss(6))
 
 
-class Found(NamedTuple):
+class RestingPlace(NamedTuple):
     q: Array
     residual: Array
     around: Stiffness
@@ -68,15 +68,15 @@ class _Place(NamedTuple):
     def fall(self) -> Array:
         return self.around.shapes @ self.unheld
 
-    def found(self, iterations: int, problem: str | None) -> Found:
-        return Found(self.q, self.r, self.around, self.measured, iterations, problem, self.fall)
+    def found(self, iterations: int, problem: str | None) -> RestingPlace:
+        return RestingPlace(self.q, self.r, self.around, self.measured, iterations, problem, self.fall)
 
     @property
     def held(self) -> NDArray[np.bool_]:
         return np.asarray(~self.around.neutral)
 
 
-def search(dyn: Dynamics, q: Array, given: Conditions, seek: Seek, most: int) -> Found:
+def search(dyn: Dynamics, q: Array, given: Conditions, seek: Seek, most: int) -> RestingPlace:
     """From q until the Newton step is rounding; says what the problem is if that does not come about."""
     step = _downhill if seek == "stable" else _levenberg
     place = _arrive(dyn, q, given)

@@ -47,7 +47,7 @@ class Engine(Protocol):
     def move(self, duration: float) -> Trajectory: ...
 
 
-class Ours:
+class OwnFormulation:
     """One of our formulations."""
 
     note = ""
@@ -117,15 +117,15 @@ def normalised(model: Model, q: Array) -> Array:
     return q
 
 
-def formulations(model: Model) -> tuple[list[Ours], dict[str, str]]:
+def formulations(model: Model) -> tuple[list[OwnFormulation], dict[str, str]]:
     """All formulations that take this model, the default first; and of the others, why not."""
     from ..formulations import CLOSED, FORMULATIONS
 
-    default = Ours(model, compile(model).formulation)
+    default = OwnFormulation(model, compile(model).formulation)
     found, refused = [default], {}
     for name in (*CLOSED, "canonical_momenta") if model.closures else FORMULATIONS:
         try:
-            found += [Ours(model, name)] if name != default.name else []
+            found += [OwnFormulation(model, name)] if name != default.name else []
         except BellcrankError as error:
             refused[name] = str(error)
     return found, refused

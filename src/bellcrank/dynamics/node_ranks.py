@@ -59,7 +59,7 @@ def plan_generic_nodes(plan: Plan, dynamics: Evaluation) -> Nodes:
     return survey.nodes()
 
 
-class Found(NamedTuple):
+class BlockRanks(NamedTuple):
     """Of a block at a configuration: ranks of its nodes, how many equations are independent, and how clearly they are."""
 
     ranks: dict[int, Ranks]
@@ -85,7 +85,7 @@ class Survey:
         self._all = replace(plan, nodes=make_node_tables(plan, self.parts, every, fold=False))
         self._anywhere, _ = self._rows(anywhere(plan), 0.0)
         self.most = self._found(self._anywhere, plan.tolerance)
-        self.best: dict[int, Found] = {}
+        self.best: dict[int, BlockRanks] = {}
 
     @property
     def settled(self) -> bool:
@@ -142,7 +142,7 @@ class Survey:
         _walk(self._all, q, t).nodes(step)
         return found, float(np.max(errors)) / self.plan.length
 
-    def _found(self, rows: Rows, tolerance: float) -> dict[int, Found]:
+    def _found(self, rows: Rows, tolerance: float) -> dict[int, BlockRanks]:
         """By the first node of each block, which is the one that all others of the block are below."""
         ranks: dict[int, Ranks] = {}
         forms: dict[int, Array] = {}
@@ -155,7 +155,7 @@ class Survey:
             root[i] = i if node.parent is None else root[node.parent]
             blocks.setdefault(root[i], []).append(i)
         return {
-            first: Found({i: ranks[i] for i in own}, sum(ranks[i].rank for i in own), min(pivots[i] for i in own))
+            first: BlockRanks({i: ranks[i] for i in own}, sum(ranks[i].rank for i in own), min(pivots[i] for i in own))
             for first, own in blocks.items()
         }
 

@@ -74,7 +74,7 @@ def body_state(numbers: list[Number]) -> BodyState:
     return BodyState(R, Vector(*numbers[9:12]), Vector(*numbers[12:15]), Vector(*numbers[15:18]), known)
 
 
-class Around(NamedTuple):
+class ElementInputs(NamedTuple):
     """What an element may read besides its row and the states: the time, its input, tables, measures."""
 
     t: Number = 0.0
@@ -83,7 +83,7 @@ class Around(NamedTuple):
     arguments: tuple[Number, ...] = ()
 
 
-def _settings(signature: ElementSignature, data: Data, around: Around) -> Settings:
+def _settings(signature: ElementSignature, data: Data, around: ElementInputs) -> Settings:
     names = FORCES[signature.kind].values
 
     def vector(slot: str) -> Vector:
@@ -118,13 +118,13 @@ def summed(factors: Sequence[Number], values: Sequence[Number]) -> Number:
     return total
 
 
-def joint_effort(signature: ElementSignature, data: Data, state: JointState, around: Around) -> Effort:
+def joint_effort(signature: ElementSignature, data: Data, state: JointState, around: ElementInputs) -> Effort:
     force = FORCES[signature.kind]
     assert issubclass(force, JointForce)
     return force.effort(state, _settings(signature, data, around))
 
 
-def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: Around) -> Wrenches:
+def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: ElementInputs) -> Wrenches:
     """Of an element on a joint that closes a loop: its coordinate from the poses, its effort as wrenches on both bodies."""
     given = _settings(signature, data, around)
     joint, force = JOINTS[signature.closing], FORCES[signature.kind]
@@ -141,7 +141,7 @@ def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: B
 
 
 def openings_of(
-    signature: ElementSignature, around: Around, data: Data, on: JointState | tuple[BodyState, BodyState]
+    signature: ElementSignature, around: ElementInputs, data: Data, on: JointState | tuple[BodyState, BodyState]
 ) -> list[Number]:
     """Numbers that change their sign where an element's force begins or ends, or has a kink."""
     given, force = _settings(signature, data, around), FORCES[signature.kind]
@@ -306,7 +306,7 @@ def _moved(kind: str, i: Frame, a: BodyState, driven: Driven, pitch: Number) -> 
     return Frame(A, p, a.v + a.w.cross(p - a.r) + v, a.w + w, known)
 
 
-def body_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: Around) -> Wrenches:
+def body_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: ElementInputs) -> Wrenches:
     force = FORCES[signature.kind]
     assert issubclass(force, BodyForce)
     return force.wrenches(a, b, _settings(signature, data, around))

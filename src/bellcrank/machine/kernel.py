@@ -24,7 +24,7 @@ from ..plan import Plan
 from .arrays import for_plan, width
 from .calls.bound import bound_words, result
 from .calls.memory import aligned, bound_arrays, varied_numbers
-from .module import Facts, Module, structure_name, write_module
+from .module import BufferSizes, Module, structure_name, write_module
 from .tangents.lane_data import LaneDesigns, Places, lane_places
 
 Numbers = NDArray[np.float64]
@@ -36,7 +36,7 @@ _PIECE_BODIES = 1 << 14  # times blocks between two looks for an interrupt: some
 class Code:
     """Loaded machine code of a module, what it needs of buffers, and the arrays that its kernels take."""
 
-    def __init__(self, library: jit.Library, facts: Facts, arguments: list[str]):
+    def __init__(self, library: jit.Library, facts: BufferSizes, arguments: list[str]):
         self.library, self.facts, self.arguments = library, facts, arguments
 
 
@@ -77,7 +77,7 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
         entry = {"facts": vars(module.facts), "arguments": module.arguments}, jit.compile_text(module.text, level)
         object_cache.store(name, *entry)
     said, code = entry
-    return Code(jit.load_object(code), Facts(**said["facts"]), said["arguments"])
+    return Code(jit.load_object(code), BufferSizes(**said["facts"]), said["arguments"])
 
 
 def structure(plan: Plan, program: Program) -> Plan:

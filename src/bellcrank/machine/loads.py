@@ -13,7 +13,7 @@ from ..plan.loads import ELEMENT_SLOTS, ElementSignature, MotionSignature, eleme
 from ..spatial import Force, Matrix, Motion, Vector
 from .arrays import STATE, WRENCH
 from .at_state import (
-    Around,
+    ElementInputs,
     body_state,
     body_wrenches,
     closing_wrenches,
@@ -158,11 +158,11 @@ def _body_states(walk: Walk, signature: ElementSignature, i: Integer) -> tuple[B
     )
 
 
-def _around(walk: Walk, signature: ElementSignature, i: Integer) -> Around:
+def _around(walk: Walk, signature: ElementSignature, i: Integer) -> ElementInputs:
     table = walk.array("element_table")
     u = walk.given("u", table[i, "input"]) if signature.has_input else 0.0
     arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(len(signature.live)))
-    return Around(time_of(walk), u, pool_of(walk), arguments)
+    return ElementInputs(time_of(walk), u, pool_of(walk), arguments)
 
 
 def _on_sum(walk: Walk, signature: ElementSignature, i: Integer, data: Data) -> tuple[Number, Number, Number]:
@@ -172,7 +172,7 @@ def _on_sum(walk: Walk, signature: ElementSignature, i: Integer, data: Data) -> 
     s, rate = (
         summed(factors, [walk.given(name, table[i, f"{name}{k}"]) for k in range(signature.terms)]) for name in ("q", "v")
     )
-    answer = joint_effort(signature, data, JointState(s, rate), Around())
+    answer = joint_effort(signature, data, JointState(s, rate), ElementInputs())
     for k, factor in enumerate(factors):
         add_to(walk.array("effort"), table[i, f"v{k}"], factor * answer.effort)
     return answer.energy, answer.power, answer.effort

@@ -36,7 +36,7 @@ from .arguments import (
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
 from .checks.jumps import jumping
 from .control import Control, Function, Loads, TabledInputs, with_tables
-from .events import Event, Surroundings, Watcher
+from .events import Event, EventInputs, Watcher
 from .finished import finished, judge, settings_of_loads, settings_of_loops, settings_of_run, warn_of_passages
 from .loops.midpoint import closes_by_itself
 from .loops.passing import PASSING_METHODS, Passing
@@ -234,7 +234,7 @@ def _watcher(
     if model.stictions and (method in PASSING_METHODS or closes_by_itself(method, model)):
         held = model.elements[model.stictions[0]].name
         raise StateError(f"{method} does not support friction that holds ({held!r}): use another method, or smooth friction")
-    around = Surroundings(dynamics, start["tau"], start["u"], None if control is None else control.at_samples)
+    around = EventInputs(dynamics, start["tau"], start["u"], None if control is None else control.at_samples)
     return Watcher(around, events, begins, float(start["t"])) if events else None
 
 

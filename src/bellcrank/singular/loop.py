@@ -68,7 +68,7 @@ class Stepper(Protocol):
     def counts(self) -> dict[str, int]: ...
 
 
-class Keeper:
+class SampleRecorder:
     """Takes the steps, keeps each until a batch is full, and of each batch the samples."""
 
     def __init__(self, stepper: Stepper, balance: EnergyBalance, watched: Watched):
@@ -159,7 +159,7 @@ def march(
     watched: Watched,
 ) -> Passed:
     """Equal steps of at most ``longest`` between the samples; the interval of the samples unless given."""
-    keeper, problem = Keeper(stepper, balance, watched), None
+    keeper, problem = SampleRecorder(stepper, balance, watched), None
     try:
         keeper.begin()
         keeper.keep(True)
@@ -179,7 +179,7 @@ def march(
     return Passed(t, q, v, works, {"steps": keeper.steps, **stepper.counts()}, problem, stepper.report)
 
 
-def _march(keeper: Keeper, times: Array, longest: float | None, progress: Progress | None) -> None:
+def _march(keeper: SampleRecorder, times: Array, longest: float | None, progress: Progress | None) -> None:
     for before, until in pairwise(times):
         count = max(1, int(np.ceil((until - before) / (longest or np.inf) * (1 - 1e-9))))
         for k in range(1, count + 1):

@@ -32,7 +32,7 @@ from .impacts.impulse import started
 from .implicit import settled
 from .loop import NOTHING, Progress, Watched, march
 from .outcome import Passed, Report
-from .passages import PassageFinder, Seen
+from .passages import PassageFinder, WatchedStep
 from .quantities import Quantities
 from .records import EnergyBalance, States
 
@@ -237,7 +237,7 @@ class Rattle:
     def _seen(self) -> None:
         if self.quantities.m:
             place = self.node.place
-            self.watch.see(Seen(place.t, place.factors, place.metric.inverse, self.node.lost))
+            self.watch.see(WatchedStep(place.t, place.factors, place.metric.inverse, self.node.lost))
 
     def _open(self, q: Array, t: float) -> str:
         phi = self.quantities.errors(q, t)

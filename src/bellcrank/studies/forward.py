@@ -30,11 +30,11 @@ from .accuracy import doubt_derivatives
 from .adjoint.backward import Backward
 from .adjoint.choice import MEMORY, taken_backward
 from .checking.kinks import warn_of_kinks
-from .history import History, Scaled, ended_early, integrate
+from .history import History, ScaledDesign, ended_early, integrate
 from .jumps.forces import may_jump, must_be_cut, warn_of_integrals, warn_of_missed
 from .jumps.passages import passages
 from .jumps.timed import timed_jumps
-from .outcome import Found, Sensitivity
+from .outcome import OutputValue, Sensitivity
 from .output_names import Output, parsed
 from .peaks import Peaks
 from .starting import first_tangents
@@ -109,7 +109,7 @@ def sensitivity(
     how |= {"projection": projection, "rank_tolerance": rank_tolerance, "design": design, "step": interval}
     first = _first_run(model, wanted, events, given, whole, how)
     grid = sample_times(whole, interval)
-    study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
+    study = _Study(dynamics, ScaledDesign.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     over_time = any(output.taken in INTEGRALS for output in wanted)
     cuts = timed_jumps(design, float(grid[0]), float(grid[-1])) if over_time else []
     passed = passages(study.backward(memory), grid, progress) if must_be_cut(model, wanted) else []
@@ -179,7 +179,7 @@ def _first_run(
 @dataclass(frozen=True)
 class _Study:
     dynamics: Dynamics
-    scaled: Scaled
+    scaled: ScaledDesign
     given: dict[str, Any]
     method: str
     limits: tuple[float, float, float | None]
@@ -230,7 +230,7 @@ class _Study:
 def _result(
     model: Model,
     design: Design,
-    found: dict[str, Found],
+    found: dict[str, OutputValue],
     history: History,
     when: Moments,
     settings: dict[str, Any],

@@ -45,7 +45,7 @@ def ended_early(model: Model, problem: str) -> SimulationError:
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledDesign:
     """Parameters in units of their own size, so that tangents are as large as the state: what error control compares."""
 
     design: Design
@@ -53,7 +53,7 @@ class Scaled:
     _data: dict[int, tuple[Plan, dict[str, Array]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, design: Design) -> Scaled:
+    def of(cls, design: Design) -> ScaledDesign:
         return cls(design, np.where(design.start == 0, 1.0, np.abs(design.start)))
 
     @property
@@ -187,7 +187,7 @@ class History:
 
 def integrate(
     dynamics: Dynamics,
-    scaled: Scaled,
+    scaled: ScaledDesign,
     start: State,
     times: Array,
     method: str,
@@ -218,7 +218,7 @@ def integrate(
 class _Steps:
     """The steps of a run: by one method, or, where none was chosen, by radau as soon as the run shows itself stiff."""
 
-    scaled: Scaled
+    scaled: ScaledDesign
     limits: Limits
     control: bool
     progress: Callable[[float], None] | None
@@ -241,7 +241,7 @@ class _Steps:
         return joined(outcome, rest, np.isin(outcome.times, until))
 
 
-def on_closures(dynamics: Dynamics, scaled: Scaled, outcome: Outcome) -> Outcome:
+def on_closures(dynamics: Dynamics, scaled: ScaledDesign, outcome: Outcome) -> Outcome:
     """Samples between steps, and their tangents, moved onto the closures; the first one was there before."""
     if len(outcome.times) == 1 or outcome.dq is None or outcome.dv is None:
         return outcome

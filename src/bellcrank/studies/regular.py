@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DynamicsError, warn
-from .outcome import Found, Sensitivity
+from .outcome import OutputValue, Sensitivity
 
 Array = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def must_be_numbers(found: Sensitivity) -> None:
         warn(f"{what}: such samples are not a number ({len(rows)} of {len(wrong)}).")
 
 
-def _what(name: str, value_too: bool, found: Sensitivity, output: Found, row: int) -> str:
+def _what(name: str, value_too: bool, found: Sensitivity, output: OutputValue, row: int) -> str:
     at = found.place(name, row) if output.value.ndim else ""
     if value_too:
         return f"output {name!r} is not a finite number{at}: a logarithm, a root or a division there has no result"

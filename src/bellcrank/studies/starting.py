@@ -60,12 +60,12 @@ def first_tangents(
         _warn_of_freedom(loops, q, t, basis, left)
     free = np.diag(loops.units)[:, ~asked.held_v]
     dv = dv + followed(loops, q, t, free, _left(dynamics, start, changes, dq, dv, 1))
-    chosen = Chosen.at(loops, start, asked.v, free)
+    chosen = ChosenVelocities.at(loops, start, asked.v, free)
     return dq, dv if chosen is None else dv + chosen.along(dynamics, q, t, changes, dq)
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenVelocities:
     """Velocities that were chosen as the smallest change, among those with which the loops stay closed."""
 
     loops: Loops
@@ -76,7 +76,7 @@ class Chosen:
     N: Array
 
     @classmethod
-    def at(cls, loops: Loops, start: dict[str, Array], given: Array, B: Array) -> Chosen | None:
+    def at(cls, loops: Loops, start: dict[str, Array], given: Array, B: Array) -> ChosenVelocities | None:
         """None where there was nothing to choose."""
         q, t, y = start["q"], float(start["t"]), B.T @ ((start["v"] - given) / loops.units**2)
         if loops.model.kinematic or np.abs(y).max(initial=0.0) <= UNCHANGED * np.abs(start["v"]).max(initial=0.0):

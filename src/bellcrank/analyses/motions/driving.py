@@ -353,7 +353,7 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
     return _whole(replace(found, limits=ends, change_points=_distinct(way.changes, decreasing=False)), way.interrupted)
 
 
-class _Way(NamedTuple):
+class _Course(NamedTuple):
     """States, ends, the values of change points, and whether the user interrupted the search."""
 
     states: list[MovingState]
@@ -362,8 +362,8 @@ class _Way(NamedTuple):
     interrupted: bool
 
 
-def _collect(found: Iterable[MovingState | End | Change]) -> _Way:
-    way = _Way([], [], [], False)
+def _collect(found: Iterable[MovingState | End | Change]) -> _Course:
+    way = _Course([], [], [], False)
     try:
         for x in found:
             if isinstance(x, Change):

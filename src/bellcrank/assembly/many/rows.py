@@ -32,7 +32,7 @@ MOST_ENTRIES = 4_000_000  # of the Jacobians that are in memory at a time
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GivenRows:
     """What is asked of q, or of v: rows (R, n), the model's own where nothing is said; the names that were given, or None."""
 
     what: str
@@ -45,8 +45,8 @@ class Wanted:
         """Given as arrays."""
         return self.given and self.names is None
 
-    def repeated(self, count: int) -> Wanted:
-        return Wanted(self.what, np.array(np.broadcast_to(self.rows, (count, self.rows.shape[1]))), self.given, self.names)
+    def repeated(self, count: int) -> GivenRows:
+        return GivenRows(self.what, np.array(np.broadcast_to(self.rows, (count, self.rows.shape[1]))), self.given, self.names)
 
     def over(self, own: Array, known: tuple[str, ...]) -> Array:
         """Rows (B, n) of other models, with what is given in place of their own."""
@@ -61,13 +61,13 @@ class Wanted:
         return self.rows[i] if self.names is None else {name: self.rows[i, known.index(name)] for name in self.names}
 
 
-def wanted(dynamics: Dynamics, what: str, given: Any) -> Wanted:
+def wanted(dynamics: Dynamics, what: str, given: Any) -> GivenRows:
     """From a mapping of names to numbers, or to one number for each run; from one array or rows of them; from nothing."""
     model = dynamics.model
     own, known = (model.given_q, model.q_names) if what == "q" else (model.given_v, model.v_names)
     if not isinstance(given, Mapping):
         rows = np.atleast_2d(dynamics.array(what, own if given is None else given))
-        return Wanted(what, rows, given is not None, None)
+        return GivenRows(what, rows, given is not None, None)
     columns = {name: _column(model, what, name, value) for name, value in given.items()}
     counts = {len(column) for column in columns.values()} - {1}
     if len(counts) > 1:
@@ -75,7 +75,7 @@ def wanted(dynamics: Dynamics, what: str, given: Any) -> Wanted:
     rows = np.tile(own, (counts.pop() if counts else 1, 1))
     for name, column in columns.items():
         rows[:, known.index(name)] = column
-    return Wanted(what, rows, True, tuple(columns))
+    return GivenRows(what, rows, True, tuple(columns))
 
 
 def _column(model: Model, what: str, name: str, value: Any) -> Array:
@@ -99,7 +99,7 @@ class FirstStates:
     notes: tuple[str, ...]
 
 
-def start_rows(dynamics: Dynamics, q: Wanted, v: Wanted) -> FirstStates:
+def start_rows(dynamics: Dynamics, q: GivenRows, v: GivenRows) -> FirstStates:
     """The first states of as many runs as q and v have rows, at t = 0."""
     if not dynamics.model.closures:
         return FirstStates(q.rows, v.rows, (None,) * len(q.rows), ())
@@ -109,7 +109,7 @@ def start_rows(dynamics: Dynamics, q: Wanted, v: Wanted) -> FirstStates:
 class _Rows:
     """The rows on their way; ``done``: those that satisfy the loops so far."""
 
-    def __init__(self, dynamics: Dynamics, q: Wanted, v: Wanted) -> None:
+    def __init__(self, dynamics: Dynamics, q: GivenRows, v: GivenRows) -> None:
         self.dynamics, self.model, self.loops = dynamics, dynamics.model, Loops(dynamics)
         self.wanted_q, self.wanted_v = q, v
         self.limit = CLOSED * self.loops.length
@@ -177,7 +177,7 @@ class _Rows:
                 held = mask & (mask.sum() <= self.base[1])
             self.v[rows], self.done[rows] = flowing_rows(self.loops, self.q[rows], self.v[rows], held)
 
-    def _asked(self, wanted: Wanted, of_arrays: Callable[[Model, Array], Mask], known: tuple[str, ...]) -> Mask:
+    def _asked(self, wanted: GivenRows, of_arrays: Callable[[Model, Array], Mask], known: tuple[str, ...]) -> Mask:
         """Entries of every row that the caller asks for."""
         if wanted.whole:
             return of_arrays(self.model, wanted.rows)

@@ -21,7 +21,7 @@ from ..transposition import adjoint
 from .shared_loads import OneState, size_along
 
 
-class Pulled(NamedTuple):
+class SharedLoadAdjoints(NamedTuple):
     """Adjoints: of multipliers that balance the motion, (m,); of q, v and a, (size,); of data, with their plans; of L."""
 
     multipliers: Array
@@ -30,7 +30,7 @@ class Pulled(NamedTuple):
     size: float
 
 
-def least_back(at: OneState, multipliers: Array, bar: Array, rank: int) -> Pulled:
+def least_back(at: OneState, multipliers: Array, bar: Array, rank: int) -> SharedLoadAdjoints:
     """``multipliers``: any that balance the motion; ``bar``: the adjoint of those of least reactions, (m,)."""
     L, _ = size_along(at.design, at.design.start)
     size = np.where(at.moments, L, 1.0)
@@ -47,7 +47,7 @@ def least_back(at: OneState, multipliers: Array, bar: Array, rank: int) -> Pulle
     of_stresses = np.outer(z, total) + of_stressed[1:]
     more, of_efforts = _efforts_back(at, at.stressed(multipliers, N), of_stresses)
     state = {name: x + more.get(name, 0.0) for name, x in state.items()}
-    return Pulled(total, state, [*data, of_efforts], -float((seeds * w)[:, at.moments].sum()) / L)
+    return SharedLoadAdjoints(total, state, [*data, of_efforts], -float((seeds * w)[:, at.moments].sum()) / L)
 
 
 def _wrenches(at: OneState, stressed: Array) -> Array:

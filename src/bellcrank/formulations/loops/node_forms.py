@@ -91,7 +91,7 @@ class Sums:
                 H[n + k, n + j] = x
 
 
-class LateForm(NamedTuple):
+class DeferredForm(NamedTuple):
     """A Form that is not added up yet: inertia, force and motions of each body; effort and armature of each coordinate.
 
     Motions come with the coordinate that brings them about, a word: structure.
@@ -103,7 +103,7 @@ class LateForm(NamedTuple):
     joints: tuple[tuple[Number, Number], ...]
 
 
-class LateSums(Sums):
+class DeferredSums(Sums):
     """Of a wide node: the terms are added up in memory, when all are known; until then they take less room."""
 
     def __init__(self, size: int, on_ground: bool) -> None:
@@ -122,7 +122,7 @@ class LateSums(Sums):
         self.joints[N.index(1.0)] = effort, armature
 
     def form(self) -> Any:
-        return LateForm(self.I, self.P, tuple(self.terms), tuple(self.joints))
+        return DeferredForm(self.I, self.P, tuple(self.terms), tuple(self.joints))
 
     def matrix(self, node: Any, I: ArticulatedInertia) -> tuple[Any, Sequence[int]]:  # noqa: E741
         """H += J^T (I J, h, I) for all terms, over those y that move anything here."""
@@ -174,7 +174,7 @@ def six_rows(I: ArticulatedInertia) -> list[tuple[Number, ...]]:  # noqa: E741
 
 
 def sums_of(node: Any, size: int) -> Sums:
-    return LateSums(size, node.on_ground) if node.in_memory else Sums(size, node.on_ground)
+    return DeferredSums(size, node.on_ground) if node.in_memory else Sums(size, node.on_ground)
 
 
 def inertia_force(body: Any, at: Placed, inertia: RigidInertia, c: Motion) -> Force:
@@ -189,8 +189,8 @@ def inertia_force(body: Any, at: Placed, inertia: RigidInertia, c: Motion) -> Fo
 
 
 def resumed(form: Any, on_ground: bool) -> Sums:
-    if isinstance(form, LateForm):
-        late = LateSums(0, on_ground)
+    if isinstance(form, DeferredForm):
+        late = DeferredSums(0, on_ground)
         late.P, late.terms, late.joints = form.P, list(form.terms), list(form.joints)
         return late
     sums = Sums(len(form.d), on_ground)

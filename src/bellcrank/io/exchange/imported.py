@@ -39,7 +39,7 @@ _SECTIONS = list(dict.fromkeys(cls.section for cls in ELEMENT_SPECS))
 
 
 @dataclass
-class TheirJoint:
+class ImportedJoint:
     """A joint of one kind of ours; its point is from the origin of its body."""
 
     name: str
@@ -54,7 +54,7 @@ class TheirJoint:
 
 
 @dataclass
-class TheirBody:
+class ImportedBody:
     """A body, and the joints by which it hangs on its parent, one after the other; without one it is fixed to it."""
 
     name: str
@@ -64,7 +64,7 @@ class TheirBody:
     mass: float
     center: Array  # from its origin
     J: Array
-    joints: list[TheirJoint] = field(default_factory=list)
+    joints: list[ImportedJoint] = field(default_factory=list)
     where: Where = NOWHERE
 
     @property
@@ -78,7 +78,7 @@ class ImportedParts:
     ``keep`` keeps bodies that are fixed to others; else they are merged, and their names become points.
     """
 
-    def __init__(self, bodies: Sequence[TheirBody], *, keep: bool) -> None:
+    def __init__(self, bodies: Sequence[ImportedBody], *, keep: bool) -> None:
         self.theirs, self.names = bodies, FreeNames()
         self.keep = keep or not any(body.moves for body in bodies)
         self.carrier: list[int] = list(range(len(bodies)))  # the body that each is part of, -1 = ground
@@ -112,12 +112,12 @@ class ImportedParts:
     def kept(self, i: int) -> bool:
         return self.carrier[i] == i
 
-    def _joints(self, i: int) -> list[TheirJoint]:
+    def _joints(self, i: int) -> list[ImportedJoint]:
         """The joints of a body that is kept; one that has none is fixed."""
         body = self.theirs[i]
         if not self.kept(i):
             return []
-        return body.joints or [TheirJoint(f"{body.name}_fixed", "fixed", np.zeros(3), where=body.where)]
+        return body.joints or [ImportedJoint(f"{body.name}_fixed", "fixed", np.zeros(3), where=body.where)]
 
     def _between(self, i: int) -> list[str]:
         """Names of the bodies without mass between the joints of a body."""
@@ -256,7 +256,7 @@ class ImportedParts:
                     yield name, given
 
 
-def _joint(joint: TheirJoint, name: str, parent: str, child: str, point: Place) -> JointSpec:
+def _joint(joint: ImportedJoint, name: str, parent: str, child: str, point: Place) -> JointSpec:
     axis, axis2 = (None if a is None else triple(a) for a in (joint.axis, joint.axis2))
     ends = parent, child, point
     return JointSpec(name, joint.kind, *ends, axis, joint.armature, axis2, limits=joint.limits, where=joint.where)

@@ -43,7 +43,7 @@ def retraced(plan: Plan, program: Program, method: RungeKutta, metric: str, proj
     return {name: called[name] for name in wanted}
 
 
-class Passing(Protocol):
+class SurfaceCrossings(Protocol):
     """Steps across a surface where the equations of motion jump, and derivatives with them."""
 
     def found(self, times: Array, states: Array, short: NDArray[np.bool_]) -> list[int]:
@@ -162,7 +162,7 @@ class Retraced:
         times: Array,
         seeds: Array,
         end: Array,
-        passing: Passing | None = None,
+        passing: SurfaceCrossings | None = None,
     ) -> Array:
         """Adjoint of the first state, (nq + nv,); those of the data are added to ``bars``.
 

@@ -20,7 +20,7 @@ from ..nodes.walk import block_width
 
 if TYPE_CHECKING:
     from ..kernel import Code
-    from ..module import Facts
+    from ..module import BufferSizes
 
 Numbers = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def varied_numbers(plan: Plan, code: Code) -> dict[str, Numbers]:
     return {array.name: _filled(array.fill(plan), array) for array in given if array.fill}
 
 
-def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:
+def _with_memory(plan: Plan, facts: BufferSizes) -> tuple[NDArray[np.int64], int]:
     """The table of nodes with the place of each one's memory, and the size of all."""
     if plan.nodes is None:
         return np.zeros(0, dtype=np.int64), 0

@@ -12,13 +12,13 @@ from ...numbers.spline import gates, spline
 from ..loads import pool_of
 
 if TYPE_CHECKING:
-    from .kinds import At
+    from .kinds import MeasureContext
 
 
 class Formula:
     """The formula of a measure at a state."""
 
-    def __init__(self, at: At):
+    def __init__(self, at: MeasureContext):
         self.at, self.program = at, derived(at.signature.expression)
         self.values = {name: self._named(name) for name in self.program.names}
         self.numbers = sum(name[0] == "p" for name in self.program.names)

@@ -9,7 +9,7 @@ from ...kernels.executor import Integer
 from ...numbers import Number
 from ...plan.measuring import MeasureSignature
 from .formulas import Formula
-from .kinds import KINDS, At
+from .kinds import KINDS, MeasureContext
 
 if TYPE_CHECKING:
     from ..walk import Walk
@@ -30,7 +30,7 @@ def measure_kinks(walk: Walk) -> None:
     e, table = walk.e, walk.array("measure_table")
 
     def case(signature: MeasureSignature, i: Integer) -> list[Number]:
-        for k, x in enumerate(Formula(At(walk, signature, i)).kinks() if signature.expression else ()):
+        for k, x in enumerate(Formula(MeasureContext(walk, signature, i)).kinks() if signature.expression else ()):
             walk.array("opening")[table[i, "opening"] + k] = x
         return []
 
@@ -53,7 +53,7 @@ def _each(walk: Walk, signatures: Sequence[MeasureSignature], first: Integer, la
     e, table, measured = walk.e, walk.array("measure_table"), walk.array("measured")
 
     def case(signature: MeasureSignature, i: Integer) -> list[Number]:
-        for k, x in enumerate(KINDS[signature.kind](At(walk, signature, i))):
+        for k, x in enumerate(KINDS[signature.kind](MeasureContext(walk, signature, i))):
             measured[table[i, "column"] + k] = x
         return []
 

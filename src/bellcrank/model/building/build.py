@@ -36,7 +36,7 @@ from .cuts import check_cuts
 from .forces import make_elements, make_states
 from .measures import Named, make_measures
 from .motions import make_motion
-from .references import ModelRows, Trouble
+from .references import ItemError, ModelRows
 from .resistance import unresisted
 from .resolve import resolve
 from .tree import SpanningTree, spanning_tree
@@ -185,8 +185,8 @@ class _Rows:
             if item.motion is not None:
                 try:
                     motions[i] = make_motion(item, self.joints[i], self.position[i].tolist())
-                except Trouble as trouble:
-                    problems.add(f'joint "{item.name}": {trouble}', item.where.at("motion"), item.name)
+                except ItemError as error:
+                    problems.add(f'joint "{item.name}": {error}', item.where.at("motion"), item.name)
         return motions
 
     @property

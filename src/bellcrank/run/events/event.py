@@ -42,7 +42,7 @@ class Event:
 
 
 @dataclass
-class Surroundings:
+class EventInputs:
     """What measures depend on besides the state: the model in machine code, and the efforts and inputs of the run.
 
     given(t, q, v) has "tau" and "inputs" at several states, where they are functions.
@@ -60,7 +60,7 @@ class Surroundings:
         return np.asarray(self.dynamics.measures(q, v, acting["tau"], t=t, inputs=acting["inputs"], names=[name])[:, 0])
 
 
-def watched(around: Surroundings, event: Event) -> Rows:
+def watched(around: EventInputs, event: Event) -> Rows:
     """The quantity of an event, at several states."""
     model = around.dynamics.model
     if not isinstance(event.of, str):

@@ -28,7 +28,7 @@ from ..events import Watcher
 from ..loops.treatment import NO_LOOPS, Loops
 from ..loops.watch import SingularityWatch, watch_from
 from ..system import Fastest, FirstOrder, Outcome, Passage, energy_scale
-from .ends import Ends
+from .ends import StepEnds
 
 Array = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def integrate_stiff(
     solver = solver_from(float(times[0]), y)
     kept, peak, anchored = [y], Fastest(dynamics), [system.anchors()]
     steps, problem = 0, None
-    ends = Ends(system, times, rtol, atol)
+    ends = StepEnds(system, times, rtol, atol)
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
     try:
         while problem is None and len(kept) < len(times) and not (ends.final and solver.t >= ends.cut):

@@ -3,7 +3,7 @@
 There, dq = w_q + N X_q e_q and dv = w_v + X_v e_v, with w what the file writes, e the change of the errors of the closures (of
 their rates) that is left, and X the smallest displacements that correct it. Backward: X^T on the adjoints, then that of e.
 
-Velocities that the loops leave open have one more part, by what was chosen (Chosen), which goes back before these.
+Velocities that the loops leave open have one more part, by what was chosen (ChosenVelocities), which goes back before these.
 
 Whether X corrects it for every parameter is found for all of them at once: the adjoint of a sum, with random weights, of what
 is left open has an entry for each parameter, which vanishes only where nothing is left open.
@@ -26,7 +26,7 @@ from ...dynamics.transposition import adjoint
 from ...formulations import QUANTITIES
 from ...machine.adjoint.data import design_bars
 from ...model.manifold import rate_matrix
-from ..starting import Chosen, held_basis, must_follow, smallest_displacements
+from ..starting import ChosenVelocities, held_basis, must_follow, smallest_displacements
 
 Array = NDArray[np.float64]
 Bars = list[dict[str, Array]]
@@ -88,9 +88,9 @@ class FirstState:
         return {f"given_{name}": x for name, x in bars.items() if self.given[name] is None}
 
     @cached_property
-    def _chosen(self) -> Chosen | None:
+    def _chosen(self) -> ChosenVelocities | None:
         loops, asked = Loops(self.dynamics), start_of(self.dynamics, self.given["q"], self.given["v"], None)
-        return Chosen.at(loops, self.start, asked.v, np.diag(loops.units)[:, ~asked.held_v])
+        return ChosenVelocities.at(loops, self.start, asked.v, np.diag(loops.units)[:, ~asked.held_v])
 
     @cached_property
     def _mending(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

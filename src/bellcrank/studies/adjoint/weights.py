@@ -27,8 +27,8 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """An output: its value, unit and time (Found), and its weights: of measures (T, columns), of q and v (T, nq + nv)."""
+class WeightedOutput:
+    """An output: its value, unit and time (OutputValue), and its weights: of measures (T, columns), of q and v (T, nq + nv)."""
 
     value: float
     unit: str
@@ -82,7 +82,7 @@ class Curves:
         return self.units[self._place[text]] if text in self._place else ""
 
 
-def weighed(model: Model, output: Output, curves: Curves, when: Moments, watched: dict[str, str]) -> Weighed:
+def weighed(model: Model, output: Output, curves: Curves, when: Moments, watched: dict[str, str]) -> WeightedOutput:
     """The weights of one output; ``watched``: what events watch, by their names."""
     return _Weighing(model, output, curves, when, watched).done()
 
@@ -100,10 +100,10 @@ class _Weighing:
         self.measures = np.zeros((samples, len(self.curves.names)))
         self.states = np.zeros((samples, self.model.nq + self.model.nv))
 
-    def done(self) -> Weighed:
+    def done(self) -> WeightedOutput:
         value, unit, time = self._event() if self.output.taken in ("event", "event_time") else self._taken()
         moved = self._moved(value) if self.output.taken in INTEGRALS else 0.0
-        return Weighed(value, unit, time, self.measures, self.states, moved)
+        return WeightedOutput(value, unit, time, self.measures, self.states, moved)
 
     def _moved(self, value: float) -> Array:
         """What an integral gains as times move: by the parameters; where the state moves them, by that."""

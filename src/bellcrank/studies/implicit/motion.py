@@ -37,7 +37,7 @@ class Efforts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class DifferentiatedMotion:
     """q, v, a (k, ...) and their derivatives (k, ..., P); ``actuated``: the degrees of freedom on which efforts act."""
 
     equations: Equations
@@ -53,7 +53,7 @@ class Moved:
     @classmethod
     def following(
         cls, equations: Equations, solved: Solved, motion: tuple[Array, Array, Array], dq: Array, held: HeldCoordinates
-    ) -> Moved:
+    ) -> DifferentiatedMotion:
         """The motion of closed loops; ``dq`` has what the held coordinates do, whose rates do not depend on the design."""
         q, v, a = motion
         dq = dq + equations.turned(q, solved.positions(equations.open_by(q, dq)))
@@ -66,7 +66,7 @@ class Moved:
         names = tuple(name for name, is_held in zip(equations.model.v_names, held.v, strict=True) if is_held)
         return cls(equations, q, v, a, dq, dv, da, held, names)
 
-    def acted_on(self, actuated: tuple[str, ...]) -> Moved:
+    def acted_on(self, actuated: tuple[str, ...]) -> DifferentiatedMotion:
         """This motion, moved by efforts on these degrees of freedom."""
         return replace(self, actuated=actuated)
 

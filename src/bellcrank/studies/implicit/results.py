@@ -13,7 +13,7 @@ from ...design import Design
 from ...model import Model
 from ...results import Run
 from ...results.labels import Labels
-from ..outcome import Found, Sensitivity
+from ..outcome import OutputValue, Sensitivity
 from .driven import driven
 from .efforts import motion_with_efforts
 from .equations import Array
@@ -110,7 +110,7 @@ def result(
     analysis: str,
     axis: Axis,
     states: dict[str, tuple[Array, Array]],
-    found: dict[str, Found],
+    found: dict[str, OutputValue],
     settings: dict[str, Any],
 ) -> Sensitivity:
     labels = Labels.of(design.base)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...model import Model
 from .optimality import Active, Flatness, active_limits, flatness
 from .problem import Point, Problem
-from .searching import VIOLATED, Ended, better, violation
+from .searching import VIOLATED, SearchResult, better, violation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ class Optimum:
     best: Point
     first: Point
     history: list[Point]
-    searches: list[Ended]
+    searches: list[SearchResult]
     method: str
     interrupted: bool = False
     notes: list[str] = field(default_factory=list)
