@@ -89,7 +89,7 @@ class AccuracyWarning(BellcrankWarning):
 
 
 class _CollectedWarnings(threading.local):
-    """Of each thread: warnings that are kept instead of given."""
+    """Warnings of a thread that are collected instead of given."""
 
     texts: list[str] | None = None
 

@@ -41,7 +41,7 @@ class Rest(NamedTuple):
 
 
 def rest_with_states(dyn: Dynamics, q: Array, given: Conditions, most: int) -> Rest:
-    """From q and the states at the start."""
+    """The position of rest, searched from q and from the states at the start."""
     model, ties = dyn.model, Ties(dyn, given.t)
     own = list(model.state_places)
     q, v = ties.start(q), np.zeros(model.nv)
@@ -72,7 +72,7 @@ def _at(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> tuple[Array, Ma
 
 
 def _columns(about: Matrices, own: list[int]) -> list[int]:
-    """Of A: displacements and states, without velocities."""
+    """The columns of A for displacements and states, without those for velocities."""
     n = len(about.placed)
     return [*range(n), *(n + about.chosen.index(k) for k in own)]
 

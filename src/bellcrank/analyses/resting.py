@@ -107,7 +107,7 @@ class Equilibrium:
 
     @property
     def verdict(self) -> str:
-        """In words: stable, neutral, unstable, and along what."""
+        """A sentence: stable, neutral or unstable, and along which directions."""
         if self.unstable:
             return f"unstable along {listed(self.unstable)}"
         return f"neutral along {listed(self.neutral)}, stable otherwise" if self.neutral else "stable"
@@ -173,7 +173,7 @@ def resting_place(
 
 
 def _with_states(model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: Seek, max_iterations: int) -> Equilibrium:
-    """With user-defined states, whose rates are zero there too; stable where no root of the linearised equations grows."""
+    """Equilibrium with user-defined states, whose rates are zero too; stable where no root of the linear equations grows."""
     given = conditions(compiled(model), tau, inputs, t)
     dyn = compiled(with_still_closures(model, given.t))
     found = rest_with_states(dyn, position(dyn, q0, "q0"), given, max_iterations)
@@ -222,7 +222,7 @@ def _sought(
 
 
 def _stable(dyn: Dynamics, found: RestingPlace, given: Conditions, max_iterations: int) -> Equilibrium:
-    """On from an equilibrium that is not stable, a little way along the direction in which it runs away most."""
+    """A stable equilibrium, searched from an unstable one, beginning a little way along its most unstable direction."""
     result = _result(dyn, found, given)
     for _ in range(SADDLES):
         if result.stable:
@@ -285,13 +285,13 @@ def _result(dyn: Dynamics, found: RestingPlace, given: Conditions) -> Equilibriu
 
 
 def _measures(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> dict[str, float]:
-    """At rest, where nothing accelerates."""
+    """The measures at rest, where nothing accelerates."""
     values = dyn.measures(q, v, given.tau, t=given.t, inputs=given.inputs, a=np.zeros_like(v))
     return dict(zip(dyn.model.measure_names, values.tolist(), strict=True))
 
 
 def _efforts(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> dict[str, float]:
-    """Of the force elements, then of the drives."""
+    """Efforts of the force elements, then of the drives."""
     model, labels = dyn.model, Labels.of(dyn.model)
     forces = dyn.elements(q, v, t=given.t, inputs=given.inputs)[2] if model.elements else np.zeros(0)
     drives = drive_efforts(dyn, q, v, np.zeros_like(v), t=given.t, inputs=given.inputs, tau=given.tau)
@@ -300,7 +300,7 @@ def _efforts(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> dict[str, 
 
 
 def _reactions(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> Array:
-    """Of the joints of the tree, then of what closes loops."""
+    """Reactions of the joints of the tree, then of what closes loops."""
     tree = dyn.reactions(q, v, np.zeros_like(v), t=given.t, inputs=given.inputs, tau=given.tau)[: dyn.model.body_count]
     if not dyn.model.closures:
         return tree

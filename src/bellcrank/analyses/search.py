@@ -77,7 +77,7 @@ class _Place(NamedTuple):
 
 
 def search(dyn: Dynamics, q: Array, given: Conditions, seek: Seek, most: int) -> RestingPlace:
-    """From q until the Newton step is rounding; says what the problem is if that does not come about."""
+    """The search from q until the Newton step is rounding; the result says what the problem is if it does not succeed."""
     step = _downhill if seek == "stable" else _levenberg
     place = _arrive(dyn, q, given)
     mu, falling, last = 0.0, 0, np.inf
@@ -145,7 +145,7 @@ def _downhill(dyn: Dynamics, place: _Place, given: Conditions, mu: float) -> tup
 
 
 def _work(dyn: Dynamics, ties: Ties, q: Array, d: Array, given: Conditions) -> float:
-    """Of the unbalanced efforts along a displacement, with the loops closed on the way."""
+    """Work of the unbalanced efforts along a displacement, with the loops closed on the way."""
     if not ties.any:
         path = (NODES[:, None] + 1) / 2 * d
         efforts = given.tau - holding_efforts(dyn, displaced(dyn.model, q, path), given)

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def compiled(model: Model) -> Dynamics:
-    """Of a model with closed loops the multipliers: they find redundant equations anew at every state."""
+    """The compiled model; with closed loops by the multipliers, which find redundant equations at every state."""
     return Dynamics(model, "multipliers" if model.closures else "auto", optimisation=0)
 
 

@@ -51,7 +51,7 @@ class Scales(NamedTuple):
 
 
 class Stiffness(NamedTuple):
-    """With ``free`` directions, nv of a tree."""
+    """Stiffness in the ``free`` directions: all nv of a tree."""
 
     N: Array  # (nv, free)
     L: Array

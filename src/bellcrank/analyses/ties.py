@@ -66,7 +66,7 @@ class Ties:
         return np.asarray(N @ (N.T @ r))
 
     def multipliers(self, q: Array, r: Array) -> Array | None:
-        """Of minimum norm, so that closures take what they can of r: r + G^T lambda is unbalanced. None for a tree."""
+        """Multipliers of minimum norm with which r + G^T lambda is what remains unbalanced; None for a tree."""
         if not self.any:
             return None
         factors = factored(self.loops.J(q, self.t), self.loops.tolerance)

@@ -65,7 +65,7 @@ class Mode:
 
     @property
     def frequency(self) -> float:
-        """Of the oscillation, damping included, in Hz; zero if it does not oscillate."""
+        """Frequency of the oscillation in Hz, damping included; zero if it does not oscillate."""
         return abs(self.root.imag) / (2 * np.pi)
 
     @property
@@ -348,7 +348,7 @@ def _without_rounding(roots: Complex) -> Complex:
 
 
 def _kind(s: complex, shape: Complex, rigid: bool) -> list[_Root]:
-    """Of a pair of complex roots only one is listed."""
+    """The kind of a mode by its root; of a pair of complex roots only one is listed."""
     if rigid:
         return [_Root("rigid", 0j, shape)]
     if abs(s.imag) > 1e-12 * abs(s):

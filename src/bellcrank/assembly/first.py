@@ -112,7 +112,7 @@ class Changed:
         return [*texts, f"{len(order) - MOST} more"] if len(order) > MOST else texts
 
     def _energies(self) -> str:
-        """Of velocities that were changed the kinetic energy, of positions the potential one, springs included."""
+        """The kinetic energy where velocities were changed, and the potential one, springs included, where positions were."""
         before, after = self._energy(self.q - self.moved, self.v - self.changed), self._energy(self.q, self.v)
         asked = zip(("kinetic", "potential"), before, after, (self.changed, self.moved), strict=True)
         texts = [f"{name} energy is {y:.6g} J instead of {x:.6g} J" for name, x, y, change in asked if change.any()]

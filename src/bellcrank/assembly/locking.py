@@ -65,13 +65,13 @@ class Axis(NamedTuple):
 
 
 def locked_by(loops: Loops, q: Array, t: float) -> str:
-    """In words, the axis that would have to change for a locked loop to move; empty where no single one would do."""
+    """A text that names the axis that would have to change for a locked loop to move; empty where no single one would do."""
     found = locking_axis(loops, q, t)
     return "" if found is None else found.words
 
 
 def locking_axis(loops: Loops, q: Array, t: float) -> Axis | None:
-    """Of the axes with which a locked loop could move, the one that most joints of the loop have, then the nearest one."""
+    """Among the axes with which a locked loop could move, the one that most joints of the loop have, then the nearest one."""
     found = sorted(candidates(loops, q, t), key=lambda axis: (-len(axis.parallel), axis.angle))
     return next((axis for axis in found if _moves_on(loops, q, t, axis)), None)
 

@@ -90,7 +90,7 @@ class Loops:
         return np.asarray(self.dynamics.closure(q, v, t=t)[1] * self.rows)
 
     def pivot(self, q: Array, t: float) -> float:
-        """Of the blocks of loops, the least distance from losing an equation: Blocks.pivot."""
+        """The least distance of a block of loops from losing an equation: Blocks.pivot."""
         pivots = self.dynamics.blocks(q, np.zeros(self.model.nv), t=t).pivot
         return float(np.nan_to_num(pivots).min(initial=1.0))
 
@@ -132,7 +132,7 @@ class HeldCoordinates:
 
     @classmethod
     def of(cls, model: Model, names: set[str]) -> HeldCoordinates:
-        """By the names of coordinates, model.q_names."""
+        """The held coordinates by their names in model.q_names."""
         q = np.array([name in names for name in model.q_names], dtype=bool)
         v = np.zeros(model.nv, dtype=bool)
         plain_q, plain_v = np.ones(model.nq, dtype=bool), np.ones(model.nv, dtype=bool)

@@ -74,7 +74,7 @@ def _descend(
 
 
 def _through_blocks(loops: Loops, q: Array, held: HeldCoordinates, t: float, weight: Weight, longest: float) -> Closed:
-    """The same by blocks of loops, in linear time, with the equations that are independent where they were planned."""
+    """``close`` by blocks of loops, in linear time, with the equations that were independent when they were planned."""
     metric = MASS if weight == "mass" else MINIMUM_NORM
     phi = loops.phi(q, t)
     for k in range(MOST):

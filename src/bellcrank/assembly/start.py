@@ -50,7 +50,7 @@ class Start:
 
 
 def start_of(dynamics: Dynamics, q: Given, v: Given, hold: Iterable[str] | str | None) -> Start:
-    """As ``assemble`` is asked: names are held, what the model's file gives where nothing else is said, nothing of arrays."""
+    """The start for ``assemble``: values given by name are held, else those of the file; of whole arrays nothing is held."""
     model = dynamics.model
     if hold is not None:
         held = HeldCoordinates.of(model, _coordinates(model, [hold] if isinstance(hold, str) else list(hold)))
@@ -62,7 +62,7 @@ def start_of(dynamics: Dynamics, q: Given, v: Given, hold: Iterable[str] | str |
 
 
 def start_of_run(dynamics: Dynamics, q: Given, v: Given) -> Start:
-    """As ``simulate`` is asked: of whole arrays, what differs from the model's own start is what the caller wants to keep.
+    """The start as ``simulate`` takes it: entries of whole arrays that differ from the model's own start are to be kept.
 
     Where nothing differs that is what [initial] says, as in the model's own start.
     """

@@ -52,7 +52,7 @@ apart = {
 
 
 def gaps(loops: Loops, q: Array, t: float) -> list[Gap]:
-    """Of every closure, the worst first."""
+    """The gap of every closure, the largest first."""
     phi, turns = loops.phi(q, t), row_scales(loops.model, 2.0) == 2.0
     found = []
     for closure, first in zip(loops.model.closures, loops.model.closure_index, strict=False):

@@ -50,7 +50,7 @@ def listed(texts: list[str]) -> list[str]:
 
 
 def tolerances_of(texts: list[str]) -> dict[str, float | str] | str:
-    """Of --tolerance: one for all parameters, or by their paths."""
+    """The values of --tolerance: one for all parameters, or one for each by its path."""
     given = listed(texts)
     if len(given) == 1 and "=" not in given[0]:
         return given[0]

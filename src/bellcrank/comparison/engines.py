@@ -66,7 +66,7 @@ class OwnFormulation:
         return self.dynamics.acceleration(q, v, tau)
 
     def _from_momenta(self, q: Array, v: Array, tau: Array) -> Array:
-        """Of closed loops the rates of v(q, p) along Hamilton's equations: dv/dq dq/dt + dv/dp dp/dt, exactly."""
+        """The rates of v(q, p) along Hamilton's equations: dv/dq dq/dt + dv/dp dp/dt, exactly."""
         p = self.dynamics.momenta(q, v)
         along = dict(zip("qp", self.dynamics.canonical_rates(q, p, tau), strict=True))
         changes = Changes(1, {name: x[None, :, None] for name, x in along.items()})

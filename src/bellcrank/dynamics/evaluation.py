@@ -83,13 +83,13 @@ class Evaluation:
         return made_once(self.plan, name, lambda: Kernel(self.plan, program, lanes))
 
     def in_lanes(self) -> Self:
-        """The same with all batches in lanes, so that what one state gives does not depend on how many there are."""
+        """The evaluation with all batches in lanes, so that the result of a state does not depend on how many there are."""
         other = copy(self)
         other.lanes_only = True
         return other
 
     def at_designs(self, rows: Array, every: int = 1) -> Self:
-        """The same for many states of other designs, each lane with its own; ``rows``: Design.rows of this plan.
+        """The evaluation of many states at designs of their own, one in each lane; ``rows``: Design.rows of this plan.
 
         Each row holds for ``every`` states, one after the other.
         """
@@ -180,7 +180,7 @@ class Evaluation:
 
     @cached_property
     def _other_names(self) -> dict[str, tuple[str, ...]]:
-        """Of the entries of all arguments that are not like v."""
+        """Names of the entries of all arguments that are not like v."""
         equations = tuple(f"{c.name}.{k + 1}" for c in self.model.closures for k in range(c.rows))
         of_q = self.model.q_names
         inputs = self.model.inputs

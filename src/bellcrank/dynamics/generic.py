@@ -68,7 +68,7 @@ def _ways(model: Model, rng: np.random.Generator) -> Iterator[Array]:
 
 
 def _alike(model: Model) -> Iterator[NDArray[np.int64]]:
-    """Of each degree of freedom a number, the same for those of joints with like places in the mechanism."""
+    """Numbers for the degrees of freedom, equal for joints with like places in the mechanism; from coarse to fine."""
     ends = Counter((end, k) for closure in model.closures for k, end in enumerate((closure.body_a, closure.body_b)))
     carried = Counter(model.parents)
     roughly = [(model.joints[i].kind, model.parents[i] < 0, carried[i] > 0) for i in range(model.n)]

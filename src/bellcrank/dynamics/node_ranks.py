@@ -60,7 +60,7 @@ def plan_generic_nodes(plan: Plan, dynamics: Evaluation) -> Nodes:
 
 
 class BlockRanks(NamedTuple):
-    """Of a block at a configuration: ranks of its nodes, how many equations are independent, and how clearly they are."""
+    """A block at a configuration: ranks of its nodes, how many equations are independent, and how clearly they are."""
 
     ranks: dict[int, Ranks]
     rank: int
@@ -143,7 +143,7 @@ class Survey:
         return found, float(np.max(errors)) / self.plan.length
 
     def _found(self, rows: Rows, tolerance: float) -> dict[int, BlockRanks]:
-        """By the first node of each block, which is the one that all others of the block are below."""
+        """The ranks by the first node of each block, which is the one that all others of the block are below."""
         ranks: dict[int, Ranks] = {}
         forms: dict[int, Array] = {}
         pivots: dict[int, float] = {}

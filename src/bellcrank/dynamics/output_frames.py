@@ -26,7 +26,7 @@ class OutputFrames:
         self.drive_order = _drive_order(plan)
 
     def poses(self, raw: Array) -> tuple[Array, Array]:
-        """From rows r, R of each body: positions of the user's origins, rotations of the user's axes, in the world."""
+        """Positions of the user's origins and rotations of the user's axes in the world, from rows r, R of each body."""
         rows = raw.reshape(*raw.shape[:-1], self.model.n, 12)
         R = rows[..., 3:].reshape(*rows.shape[:-1], 3, 3)
         rotations = self.G_rotation @ R @ np.swapaxes(self.K_rotation, -1, -2)
@@ -38,7 +38,7 @@ class OutputFrames:
         return raw[..., self.drive_order]
 
     def energy(self, raw: Array) -> tuple[Any, Any, Array, Array]:
-        """From rows T, U, P, L of each body: sums of the kinetic and potential energy, and both momenta."""
+        """Sums of the kinetic and potential energy, and both momenta, from rows T, U, P, L of each body."""
         rows = raw.reshape(*raw.shape[:-1], self.model.n, 8)
         lift = self.model.mass.sum() * (self.model.gravity @ self.G_origin)
         kinetic, potential = rows[..., 0].sum(axis=-1), rows[..., 1].sum(axis=-1) - lift
@@ -58,7 +58,7 @@ class OutputFrames:
 
 
 def on_children(model: Model, positions: Array, rotations: Array, wrenches: Array) -> Array:
-    """From wrenches on the bodies that joints carry, at their origins, to those of the parents on the children.
+    """Wrenches on the bodies that joints carry, at their origins, as wrenches of the parents on the children.
 
     They differ for joints that are written from their far side, whose child is the inner body: there the opposite wrench
     acts, at the joint's point on that body.

@@ -56,7 +56,7 @@ class Body(Protocol):
 
     @property
     def driven(self) -> bool:
-        """Its motion is prescribed."""
+        """Whether the motion of the joint is prescribed."""
 
     @property
     def rates(self) -> tuple[Number, ...]:
@@ -80,7 +80,7 @@ class Body(Protocol):
 
     @property
     def carried_mass(self) -> Number:
-        """Of the body with all that it carries."""
+        """Mass of the body with all that it carries."""
 
     @property
     def carried_moment(self) -> Vector:
@@ -92,7 +92,7 @@ class Body(Protocol):
 
     @property
     def rotor(self) -> tuple[Number, ...]:
-        """The same, where it stores kinetic energy: not that of a user-defined state."""
+        """The armature that stores kinetic energy: not that of a user-defined state."""
 
     @property
     def effort(self) -> tuple[Number, ...]:
@@ -170,13 +170,13 @@ class Walk(Protocol):
 
     @property
     def gravity(self) -> Vector:
-        """In the axes of ground."""
+        """Gravity in the axes of the ground."""
 
     def outward(self, step: Callable[[Any, Message], Message], base: Message) -> None:
-        """From ground to the tips; ``base`` is what ground sends."""
+        """A pass from the ground to the tips; ``base`` is the message that the ground sends."""
 
     def inward(self, step: Callable[[Any, Message], Message | None], leaf: Message) -> None:
-        """From the tips to ground; ``leaf`` is the sum of no messages. A step that returns None sends nothing."""
+        """A pass from the tips to the ground; ``leaf`` is the sum of no messages. A step that returns None sends nothing."""
 
     def paths_to_ground(self, step: Callable[[Any, Any, Message], Message], start: str, like: Message) -> None:
         """For each degree of freedom, from its body's parent to ground: ``step(body, column, message)``.

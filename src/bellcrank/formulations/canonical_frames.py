@@ -48,7 +48,7 @@ class Reference(Protocol):
 
 
 class AtJoint:
-    """In each body's own frame, whose origin is on its joint: TV and TF are the changes of frame."""
+    """Frames of the bodies, with their origins on their joints: TV and TF are the changes of frame."""
 
     @staticmethod
     def prepare(walk: Walk) -> None:
@@ -94,7 +94,7 @@ class AtJoint:
 
 
 class AtOrigin:
-    """In the ground's axes, at the point of each body that is now at the ground's origin: TV = TF = 1."""
+    """The ground's axes, at the point of each body that is now at the ground's origin: TV = TF = 1."""
 
     @staticmethod
     def prepare(walk: Walk) -> None:

@@ -42,7 +42,7 @@ class Program:
         return (self.name, self.inputs, *self.outputs.items(), *passes)
 
     def differentiated(self, along: Sequence[str], tangents: int, *, of_design: bool = True) -> Program:
-        """The same on dual numbers, along some of its inputs, and of the data that a design may change unless it is said."""
+        """The program on dual numbers, along some inputs, and along the data of a design unless ``of_design`` is False."""
         given = tuple(name for name in self.inputs if name in along)
         inputs = self.inputs + tuple(tangent_of(name) for name in given)
         name = f"{self.name}/d({','.join(given)})*{tangents}{'' if of_design else ' alone'}"

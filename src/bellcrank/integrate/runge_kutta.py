@@ -45,7 +45,7 @@ class RungeKutta:
 
     @property
     def degree(self) -> int:
-        """Of the polynomial along a step: dense output, or Hermite's cubic where there is none."""
+        """Degree of the polynomial along a step: dense output, or Hermite's cubic where there is none."""
         return len(self.dense[0]) if self.dense else 3
 
     @property

@@ -13,7 +13,7 @@ MAX_BYTES = 64 * 2**20  # some 300,000 bodies; a larger file is a mistake, and w
 
 
 def regular_file(path: Path) -> Path:
-    """The same path, or a ModelError that says why there is no file to read."""
+    """The path itself if it is a regular file; else a ModelError that gives the reason."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

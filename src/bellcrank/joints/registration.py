@@ -30,7 +30,7 @@ TURNS, SLIDES = ("hinge", "continuous"), ("slide", "prismatic")  # words of othe
 
 
 def problems_of(joint: type[Joint]) -> list[str]:
-    """In sentences; none for a class that is as it should be."""
+    """The problems of a class as sentences; none for a class that is as it should be."""
     missing = [name for name in MUST_HAVE if getattr(joint, name, None) is getattr(Joint, name, None)]
     if getattr(joint, "q_names", None) == ():
         missing.remove("coordinates")

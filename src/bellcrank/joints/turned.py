@@ -78,7 +78,7 @@ def from_far_side(joint: type[Joint]) -> type[Joint]:
 
 
 def _made_again(joint: type[Joint], *given: Any) -> Joint:
-    """From another process, which has no class that is made while the program runs."""
+    """A reversed joint in another process, which does not have the classes that are made while the program runs."""
     return from_far_side(joint)(*given)
 
 

@@ -127,7 +127,7 @@ class StepExecutor(Executor):
 
     @abstractmethod
     def of_lanes(self, base: Any, place: Callable[[int], Integer]) -> Number:
-        """Of each lane the double at a place of its own."""
+        """A vector with a double from each lane, each at a place of its own."""
 
     @abstractmethod
     def put_of_lane(self, x: Number, lane: int, base: Any, i: Integer) -> None: ...

@@ -35,7 +35,7 @@ if len(sys.argv) > 1:
 
 
 class Processor(NamedTuple):
-    """As LLVM names it, and its features that are switched on (+) or off (-)."""
+    """A processor as LLVM names it, and its features that are switched on (+) or off (-)."""
 
     name: str
     features: str

@@ -37,6 +37,6 @@ class Stopwatch:
         self._began, self._compiled = time.perf_counter(), _spent.seconds
 
     def times(self) -> dict[str, float]:
-        """As the settings of a run have them: ``wall_time`` is without compiling."""
+        """The times as the settings of a run have them: ``wall_time`` is without compiling."""
         compiled = _spent.seconds - self._compiled
         return {"compile_time": compiled, "wall_time": time.perf_counter() - self._began - compiled}

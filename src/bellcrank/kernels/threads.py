@@ -23,7 +23,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _LARGEST = -1, -3, 2**25  # of mallopt; bytes
 
 
 class _Here(threading.local):
-    """Of each thread: whether it works alone, and the flag that stops it."""
+    """State of a thread: whether it works alone, and the flag that stops it."""
 
     alone = False
     stop: threading.Event | None = None

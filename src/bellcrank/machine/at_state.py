@@ -111,7 +111,7 @@ def _settings(signature: ElementSignature, data: Data, around: ElementInputs) ->
 
 
 def summed(factors: Sequence[Number], values: Sequence[Number]) -> Number:
-    """Of a sum of coordinates, or of their rates."""
+    """The sum of coordinates with their factors, or of their rates."""
     total: Number = 0.0
     for factor, value in zip(factors, values, strict=True):
         total = total + factor * value
@@ -125,7 +125,7 @@ def joint_effort(signature: ElementSignature, data: Data, state: JointState, aro
 
 
 def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: ElementInputs) -> Wrenches:
-    """Of an element on a joint that closes a loop: its coordinate from the poses, its effort as wrenches on both bodies."""
+    """An element on a joint that closes a loop: its coordinate from the poses, its effort as wrenches on both bodies."""
     given = _settings(signature, data, around)
     joint, force = JOINTS[signature.closing], FORCES[signature.kind]
     assert issubclass(force, JointForce)
@@ -232,7 +232,7 @@ def driven_along_motion(signature: ClosureSignature, driven: Driven) -> Driven:
 
 
 def impulses_of(view: ClosureView, multipliers: Sequence[Number]) -> list[tuple[list[Number], list[Number]]]:
-    """Of a closure whose numbers carry their rates: for both bodies, impulse and rate, each moment and force.
+    """Impulses of a closure whose numbers carry their rates: for both bodies, impulse and rate, each moment and force.
 
     About the body's origin, but the rate is that of the impulse about a point that stands still.
     """

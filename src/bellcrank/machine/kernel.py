@@ -179,7 +179,7 @@ class Kernel:
         return bound_arrays(plan, self.code, self.lanes), {"n": plan.n, "nv": plan.model.nv}
 
     def numbers(self) -> dict[str, Numbers]:
-        """Those of the arrays of ``bound`` that are not the same for plans that share this code."""
+        """The numbers of those arrays of ``bound`` that differ between plans that share this code."""
         return varied_numbers(self.plan, self.code)
 
     def single(self, frame: Frame | None = None) -> Callable[..., bool] | None:
@@ -192,7 +192,7 @@ class Kernel:
         return self._function("single", frame)
 
     def many(self) -> Callable[..., bool] | None:
-        """The same for rows of states, if they are not too many; it says nothing about whether results are finite."""
+        """``single`` for rows of states, if they are not too many; it does not say whether results are finite."""
         if self.lanes == 1 or self.design_places is not None or not _numpy_is_as_expected():
             return None
         return self._function("many", None)
@@ -232,7 +232,7 @@ class Frame:
         self.words[self.place[word]] = value
 
     def bind(self, kernel: Kernel) -> None:
-        """To a kernel of the same code, on other numbers."""
+        """Binds the frame to a kernel of the same code, on other numbers."""
         if kernel is not self.kernel:
             self.kernel, numbers = kernel, kernel.numbers()
             self.arrays |= numbers

@@ -124,7 +124,7 @@ class Tape(Graph):
         return [(number(a), number(b)) for a, b in pairs]
 
     def depends_on(self, outputs: Iterable[Any]) -> list[bool]:
-        """Of each parameter whether the outputs depend on it."""
+        """For each parameter whether the outputs depend on it."""
         needed = set(self.needed(outputs))
         return [k in needed for k in range(len(self.parameters))]
 
@@ -265,7 +265,7 @@ def is_finite(x: Any) -> bool:
 
 
 def length_of(vector: Iterable[Any]) -> Any:
-    """Of a vector, as math.hypot has it."""
+    """Length of a vector, as math.hypot has it."""
     entries = list(vector)
     if not any(isinstance(x, Variable) for x in entries):
         return math.hypot(*map(float, entries))

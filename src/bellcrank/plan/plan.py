@@ -159,7 +159,7 @@ def recorded_arrays(model: Model, tree: Tree, frames: Frames, measured: Sequence
 
 
 def _gravity(model: Model, frames: Frames) -> Array:
-    """In the ground's frame."""
+    """Gravity in the ground's frame."""
     gravity = frames.ground_rotation.T @ model.gravity
     strength = np.abs(values_of(gravity)).max(initial=0.0)
     return on_constants(lambda g: np.where(np.abs(g) < 1e-15 * strength, 0.0, g), gravity)

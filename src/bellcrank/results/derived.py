@@ -35,7 +35,7 @@ class Samples:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """Those of the user, and the anchors of friction that holds."""
+        """The inputs of the user, and the anchors of friction that holds."""
         if not self.model.input_width:
             return {"inputs": None}
         return {"inputs": np.hstack([self.values("inputs"), self.values("anchors")[:, list(self.model.stictions)]])}

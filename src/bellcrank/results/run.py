@@ -150,7 +150,7 @@ class Run:
         return energy_error(self)
 
     def thinned(self, most: int) -> Run:
-        """The same with at most so many of its samples, the first and the last among them."""
+        """The run with at most so many of its samples, the first and the last among them."""
         if self._time.size <= most:
             return self
         kept = np.unique(np.linspace(0, self._time.size - 1, most).astype(int))

@@ -234,7 +234,7 @@ def _happened(run: Run, setting: str) -> tuple[EventRow, ...]:
 
 
 def _chosen_again(changes: tuple[EventRow, ...]) -> list[tuple[str, str]]:
-    """Of the equations that close the loops."""
+    """A row of the table about equations that were chosen again."""
     times = [f"{item.time:.6g} s" for item in changes if item.event == "chosen again"]
     more = f" and {len(times) - SHOWN} more times" if len(times) > SHOWN else ""
     return [("equations", f"chosen again at t = {', '.join(times[:SHOWN])}{more}")] if times else []

@@ -104,7 +104,7 @@ def _treat_loops(trajectory: Trajectory, dynamics: Dynamics, loops: Loops) -> No
 
 
 def _known(dynamics: Dynamics, outcome: Outcome) -> Outcome:
-    """As far as the works are numbers: a table may end in the midst of a step that does not feel it."""
+    """The outcome as far as the works are numbers: a table may end in the midst of a step that does not feel it."""
     good = np.isfinite(outcome.works).all(axis=1)
     if outcome.problem is not None or good.all():
         return outcome
@@ -131,7 +131,7 @@ def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
 
 
 def _closure_of(trajectory: Trajectory) -> str:
-    """Of the equation with which a singular position was seen: its own, or one below the node whose children must agree."""
+    """The closure of the equation with which a singular position was seen, or one below the node whose children must agree."""
     plan, row = trajectory.plan, int(trajectory.real("singular_row"))
     beyond = row - plan.loads.closing.rows
     if beyond < 0 or plan.nodes is None:
@@ -174,7 +174,7 @@ class _Host:
         return np.asarray(self.dynamics.velocities(q, speeds, t=t))
 
     def look(self, trajectory: Trajectory) -> None:
-        """At a paused step: note events; one that stops the run ends it inside the step."""
+        """Looks at a paused step: notes events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
         if self.dynamics.model.stictions:
             self.watcher.around.inputs = trajectory.arrays["u"][: self.dynamics.model.input_width].copy()
@@ -246,7 +246,7 @@ class _Host:
         return [dq, velocities_along(self.dynamics, self.tangents, t, q, speeds, dq, d_speeds)]
 
     def _anchors(self, trajectory: Trajectory, count: int) -> Array | None:
-        """Of friction that holds, at the start, at the samples, and where the run ended."""
+        """Anchors of friction that holds, at the start, at the samples, and where the run ended."""
         if not self.dynamics.model.stictions:
             return None
         first = self.start["u"][len(self.dynamics.model.inputs) :]
@@ -254,7 +254,7 @@ class _Host:
 
 
 def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
-    """In pieces: between them Python can answer Ctrl-C."""
+    """Advances to the end in pieces, between which Python can answer Ctrl-C."""
     if trajectory.method.adaptive:
         _advance_samples(trajectory, host)
         return

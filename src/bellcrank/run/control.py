@@ -87,7 +87,7 @@ def joint_name(model: Model, element: Element) -> str:
 
 
 def refuse_loads(model: Model, what: str) -> None:
-    """Of friction that grows with the load of its joint, where nothing finds the loads."""
+    """Refuses friction that grows with the load of its joint, where nothing finds the loads."""
     if model.bearings:
         raise StateError(
             f"{what} does not find the load of friction {model.bearings[0].name!r}: simulate does, or give it an effort in "

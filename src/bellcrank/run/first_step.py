@@ -105,7 +105,7 @@ def slopes(dynamics: Dynamics, start: dict[str, Array], momenta: bool, t: float,
 
 
 def tangents_of_state(dynamics: Dynamics, start: dict[str, Array], tangents: Tangents, momenta: bool) -> tuple[Array, Array]:
-    """Those of q and of v, or of p, at the start."""
+    """The tangents of q and of v, or of p, at the start."""
     if not momenta:
         return start["dq"], start["dv"]
     rows = {name: start[name][None] for name in ("q", "v")}

@@ -29,7 +29,7 @@ def interrupted(outcome: Outcome) -> Outcome:
 
 
 def on_grid(outcome: Outcome, times: Array) -> Outcome:
-    """The same, its last time rid of rounding: a run may have ended at a sample but for that."""
+    """The outcome with its last time freed of rounding: a run may have ended at a sample but for that."""
     reached = _time(outcome)
     nearest = float(times[np.argmin(np.abs(times - reached))])
     if abs(nearest - reached) > SAME * float(times[1] - times[0]):

@@ -110,7 +110,7 @@ class Fastest:
             self.speed, self.at = speed, (t, y[: nq + nv].copy())
 
     def kinetic(self) -> float:
-        """Its kinetic energy in J."""
+        """The kinetic energy in J."""
         if self.at is None:
             return 0.0
         q, v = np.split(self.at[1], [self.dynamics.model.nq])
@@ -145,7 +145,7 @@ class FirstOrder:
         self.works = len(model.elements) + len(dynamics.frames.drive_order) + self.closings + 1
 
     def anchors(self) -> Array:
-        """Of friction that holds, as they are now."""
+        """Anchors of friction that holds, as they are now."""
         return self.u[len(self.model.inputs) :].copy()
 
     def draw_anchors(self, y: Array) -> None:

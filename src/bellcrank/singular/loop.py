@@ -84,7 +84,7 @@ class SampleRecorder:
             self._window(-np.inf)
 
     def step(self, until: float) -> bool:
-        """On to ``until``, in pieces that end at corners and where a step was cut; whether the run ends with it."""
+        """Steps to ``until``, in pieces that end at corners and where a step was cut; returns whether the run ends with it."""
         with np.errstate(all="ignore"):  # what is not finite is found, and said, by the step
             while True:
                 look_for_stop()

@@ -96,7 +96,7 @@ class Quantities:
         return self._jacobian(t, q=q).reshape(self.m, self.nv) * self.scale[:, None]
 
     def factored(self, A: Array, q: Array, t: float, regular: int = 0) -> Factors:
-        """Of equations in the metric of the mass, at q or near it: their rank is that without the metric, at most.
+        """Factors of equations in the metric of the mass, at q or near it; their rank is at most that without the metric.
 
         Equations that were redundant count from where on they are so no longer by far: the start may be singular.
         """

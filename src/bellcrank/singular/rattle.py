@@ -51,7 +51,7 @@ def integrate_rattle(
     progress: Progress | None = None,
     watched: Watched = NOTHING,
 ) -> Passed:
-    """From ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples."""
+    """A run from ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples."""
     stepper = Rattle(dynamics, start, float(times[0]))
     return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress, watched)
 

@@ -28,7 +28,7 @@ class ArticulatedInertia(NamedTuple):
         return ArticulatedInertia(self.A.minus_outer(u.n, g.n), self.B.minus_outer(u.n, g.f), self.M.minus_outer(u.f, g.f))
 
     def shifted(self, r: Vector) -> ArticulatedInertia:
-        """The same inertia felt at a point from which the old one is seen at r.
+        """The inertia as it is felt at a point from which the old one is seen at r.
 
         C = B + r~ M,  A' = A + r~ B^T - C r~  (with its symmetry used: six entries)
         """

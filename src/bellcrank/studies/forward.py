@@ -207,7 +207,7 @@ class _Study:
         return Backward(self.dynamics, self.scaled.design, self.given, self.method, self.limits, self.projection, memory)
 
     def peaks(self, run: Any) -> Peaks | None:
-        """Of the run without derivatives."""
+        """The peaks of the run without derivatives."""
         if run is None:
             return None
         start = starting_state(self.dynamics, None, self.given)

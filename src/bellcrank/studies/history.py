@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 
 
 def ended_early(model: Model, problem: str) -> SimulationError:
-    """Of a run whose derivatives are wanted."""
+    """The error of a run that ended early and whose derivatives are wanted."""
     kind = Interrupted if problem.startswith("interrupted") else SimulationError
     return kind(f"model {model.name!r} {problem} Derivatives end there too.", None)
 
@@ -97,7 +97,7 @@ class History:
         return np.asarray(self.outcome.dv / self.sizes)
 
     def measured(self, names: Sequence[str]) -> tuple[Array, Array, tuple[str, ...]]:
-        """Of measures at all samples: values (T, columns), derivatives (T, columns, parameters), and units."""
+        """Measures at all samples: values (T, columns), derivatives (T, columns, parameters), and units."""
         parts: list[tuple[Array, Array]] = []
         units: tuple[str, ...] = ()
         for dyn, here in self.parts():
@@ -108,14 +108,14 @@ class History:
         return values, along, units
 
     def parts(self) -> Iterator[tuple[Dynamics, slice]]:
-        """With what samples were computed, and which."""
+        """The Dynamics with which samples were computed, and which samples these are."""
         ends = [first for first, _ in self.stretches[1:]] + [len(self.times)]
         for (first, dyn), last in zip(self.stretches, ends, strict=True):
             if last > first:
                 yield dyn, slice(first, last)
 
     def values(self, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
-        """Of measures at all samples, (T, columns), and their units."""
+        """Values of measures at all samples, (T, columns), and their units."""
         parts, u = list(self.parts()), self.start["u"]
         found = [dyn.measures(**self._rows(here), t=self.times[here], inputs=u, names=list(names)) for dyn, here in parts]
         return np.concatenate(found), measuring(parts[0][0], names).units
@@ -133,7 +133,7 @@ class History:
         return before, after
 
     def rate_of_state(self, of: str, k: int) -> float:
-        """Of a coordinate or a velocity, by its name, at a sample."""
+        """Rate of a coordinate or a velocity, by its name, at a sample."""
         dyn = next(dyn for first, dyn in reversed(self.stretches) if first <= k)
         model, q, v = dyn.model, self.outcome.q[k], self.outcome.v[k]
         if of in model.q_names:
@@ -143,7 +143,7 @@ class History:
         return float(self.acceleration(k)[velocity])
 
     def acceleration(self, k: int) -> Array:
-        """At a sample, (nv,)."""
+        """The acceleration at a sample, (nv,)."""
         dyn = next(dyn for first, dyn in reversed(self.stretches) if first <= k)
         state = self.outcome.q[k], self.outcome.v[k], self.start["tau"]
         return np.asarray(dyn.acceleration(*state, t=float(self.times[k]), inputs=self.start["u"]))
@@ -196,7 +196,7 @@ def integrate(
     control: bool,
     progress: Callable[[float], None] | None = None,
 ) -> History:
-    """From a start, which has dq and dv in scaled parameters, through the times."""
+    """Integrates from a start, which has dq and dv in scaled parameters, through the times."""
 
     steps = _Steps(scaled, limits, control, progress, Stiffness(dynamics.model.name, method, remedy(), switches=method == AUTO))
     steps.method = "dopri5" if method == AUTO else method

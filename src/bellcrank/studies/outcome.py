@@ -104,7 +104,7 @@ class Sensitivity:
         return self.time, f"{self.axis} ({self.axis_unit})"
 
     def place(self, output: str, k: int) -> str:
-        """In words, where the k-th sample of an output is."""
+        """A text that says where the k-th sample of an output is."""
         at, _ = self.axis_of(output)
         return f" @{self.axis if self._of(output).over != 'mode' else 'mode'}={at[k]:.4g}"
 

@@ -138,7 +138,7 @@ def _warn_of_freedom(loops: Loops, q: Array, t: float, B: Array, left: Array) ->
 
 
 def _written(along: Array | None, given: Any, size: int, count: int) -> Array:
-    """Of what the model's file gives; what the caller gives does not depend on the design."""
+    """Derivatives of what the model's file gives; what the caller gives does not depend on the design."""
     if along is None or given is not None:
         return np.zeros((size, count))
     return np.array(along)
@@ -176,7 +176,7 @@ def smallest_displacements(loops: Loops, q: Array, t: float, B: Array, left: Arr
 
 
 def must_follow(loops: Loops, missed: Array, sizes: Array) -> None:
-    """Of each parameter: what its change leaves open of the equations, and how large their change is."""
+    """For each parameter: what its change leaves open of the equations, and how large their change is."""
     if missed.max(initial=0.0) > MISSED * (loops.length + sizes.max(initial=0.0)):
         names = design_of(loops.dynamics).names
         raise DynamicsError(

@@ -105,7 +105,7 @@ def _with(times: Array, more: Sequence[float] | Array, close: float) -> Array:
 
 
 def _nearest(times: Array, wanted: Array) -> NDArray[np.intp]:
-    """Of times in order, the places of those that are closest."""
+    """For each wanted time the place of the nearest of ``times``, which are in order."""
     after = np.clip(np.searchsorted(times, wanted), 1, max(1, len(times) - 1))
     return np.asarray(after - (wanted - times[after - 1] <= times[after] - wanted), dtype=np.intp)
 

@@ -179,7 +179,7 @@ class Scene:
 
 
 def _origins(model: Model, spec: Spec | None) -> Array:
-    """Of the bodies in the design position: at their inboard joints; a free body of a model without a spec is at its start."""
+    """Origins of the bodies in the design position: at their inboard joints; without a spec a free body is at its start."""
     if spec is not None:
         points = {joint.name: joint.point for joint in spec.joints}
         return np.array([points[name] for name in model.joint_names[: model.body_count]], dtype=float).reshape(-1, 3)

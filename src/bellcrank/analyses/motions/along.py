@@ -50,7 +50,7 @@ def measured_along(model: Model, driven: Any, names: Sequence[str]) -> Array:
 
 
 def _without_forces(dyn: Any, driven: Any, times: Array, names: Sequence[str]) -> Array:
-    """Those that depend on no forces of loops; the others are not a number."""
+    """The measures with those that depend on forces of loops replaced by NaN."""
     plain = [k for k, name in enumerate(names) if not measuring(dyn, [name]).pushed]
     found = np.full((len(times), len(names)), np.nan)
     if plain:

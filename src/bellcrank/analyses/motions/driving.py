@@ -151,7 +151,7 @@ class Drive:
         return figure
 
     def lines(self) -> list[str]:
-        """In words: the range, and where it ends."""
+        """Lines of text: the range, and where it ends."""
         reached = "none of the values"
         if len(self.values):
             ends = " to ".join(dict.fromkeys(f"{x:.6g}" for x in (self.values[0], self.values[-1])))
@@ -287,7 +287,7 @@ def _through_values(
 
 
 def _distinct(values: list[float], *, decreasing: bool) -> tuple[float, ...]:
-    """In the order of the input; the one at the start is seen from both sides."""
+    """The change points in the order of the input, each once; the one at the start is seen from both sides."""
     ordered = sorted(values, reverse=decreasing)
     return tuple(x for k, x in enumerate(ordered) if k == 0 or abs(x - ordered[k - 1]) > SAME)
 
@@ -306,7 +306,7 @@ def _of_tree(
 
 
 def _of_closing_joint(model: Model, coordinate: str, wanted: Array, **given: Any) -> Drive:
-    """In a model that is cut elsewhere, in which the joint has coordinates; then back to the coordinates of this one."""
+    """The drive in a model that is cut elsewhere, where the joint has coordinates, in the coordinates of this model."""
     hold = [given["hold"]] if isinstance(given["hold"], str) else list(given["hold"])
     other = recut(model, {joint_of(model, name) for name in (coordinate, *hold)})
     t, loops = given["t"], Loops(compiled(frozen(model, given["t"])))

@@ -108,7 +108,7 @@ class FrequencyResponse:
         return bode(self, path, keep=keep)
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Of each pair: the value at the lowest frequency, and the peak with its frequency."""
+        """For each pair of output and excitation: the value at the lowest frequency, and the peak with its frequency."""
         found: list[tuple[str, ...]] = []
         for j, excitation in enumerate(self.excitations):
             for i, output in enumerate(self.outputs):

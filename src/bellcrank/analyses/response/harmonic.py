@@ -86,7 +86,7 @@ def _prescribed(P: Array) -> tuple[Array, Array]:
 
 
 def _solution(A: NDArray[Any], right: NDArray[Any]) -> Complex:
-    """Not a number where the frequency is that of an undamped mode, to rounding."""
+    """The solution; NaN where the frequency is that of an undamped mode, to rounding."""
     try:
         return np.asarray(np.linalg.solve(A, right))
     except np.linalg.LinAlgError:

@@ -62,7 +62,7 @@ class GivenRows:
 
 
 def wanted(dynamics: Dynamics, what: str, given: Any) -> GivenRows:
-    """From a mapping of names to numbers, or to one number for each run; from one array or rows of them; from nothing."""
+    """The given rows: from names with a number or one for each run, from one array or rows of them, or from nothing."""
     model = dynamics.model
     own, known = (model.given_q, model.q_names) if what == "q" else (model.given_v, model.v_names)
     if not isinstance(given, Mapping):
@@ -185,7 +185,7 @@ class _Rows:
         return np.broadcast_to(named, wanted.rows.shape)
 
     def _groups(self, chosen: Mask, masks: Mask) -> Iterator[tuple[NDArray[np.intp], Mask]]:
-        """Of the chosen rows, those that have the same mask, as many at a time as memory has room for, and the mask."""
+        """The chosen rows in groups with the same mask, as many at a time as memory allows, each with its mask."""
         rows = np.flatnonzero(chosen)
         kinds, which = np.unique(masks[rows], axis=0, return_inverse=True)
         for k, mask in enumerate(kinds):
@@ -205,7 +205,7 @@ class _Rows:
         return [f"row {i}: {note}" for note in found.notes]
 
     def _warn_of_changes(self) -> None:
-        """Of whole arrays that had to be changed, the row that was changed most."""
+        """A warning about whole arrays that had to be changed; it names the row that was changed most."""
         moved = self.q - self.wanted_q.rows if self.wanted_q.whole else np.zeros_like(self.q)
         changed = self.v - self.wanted_v.rows if self.wanted_v.whole else np.zeros_like(self.v)
         sizes = np.nan_to_num(np.abs(np.hstack([moved, changed])).max(axis=1, initial=0.0))

@@ -46,7 +46,7 @@ def _jacobian(loops: Loops, q: Array) -> Array:
 
 
 def moved_rows(loops: Loops, held: HeldCoordinates, base: Array, q: Array, limit: float) -> tuple[Array, Mask]:
-    """From a closed configuration until the held coordinates of each row have its values, loops closed all the way."""
+    """Rows moved from a closed configuration until their held coordinates have their values, loops closed all the way."""
     model, free, end = loops.model, ~held.v, q
     way = np.where(held.q, end - base, 0.0)
     onward = np.zeros((len(q), model.nv))

@@ -61,7 +61,7 @@ class ByDesign:
     inputs: OrZero
 
     def least(self, multipliers: Derivative, ranks: Sequence[int]) -> Derivative:
-        """Those of least reactions, from any that balance the motion, (states, m) and (states, m, parameters)."""
+        """Multipliers of least reactions, from any that balance the motion, (states, m) and (states, m, parameters)."""
         states = [self._one(k).least(*given) for k, given in enumerate(zip(*multipliers, ranks, strict=True))]
         return Derivative(*(np.stack(parts) for parts in zip(*states, strict=True)))
 

@@ -51,7 +51,7 @@ def least_back(at: OneState, multipliers: Array, bar: Array, rank: int) -> Share
 
 
 def _wrenches(at: OneState, stressed: Array) -> Array:
-    """Of all joints and closures at some multipliers, as shared_loads has them, moments not over L."""
+    """Wrenches of all joints and closures at some multipliers, as shared_loads has them, moments not over L."""
     code, felt = at.measuring_of_all, stressed.copy()
     felt[:, at.efforts] = 0.0
     given = at.given(len(stressed)) | {"lambda": felt}
@@ -79,7 +79,7 @@ def _wrenches_back(
 
 
 def _efforts_back(at: OneState, stressed: Array, bars: Array) -> tuple[dict[str, Array], tuple[Plan, dict[str, Array]]]:
-    """Of the changes of the self-stresses, (k, m), to those of the state and of data that make them."""
+    """From adjoints of the changes of self-stresses, (k, m), to those of the state and of the data."""
     pulled = np.linalg.lstsq(at.G, bars.T, rcond=1e-9)[0].T  # (k, nv)
     seeds = np.vstack([-pulled.sum(axis=0), pulled])
     program, given = QUANTITIES["closed_inverse_dynamics"], at.given(len(stressed)) | {"lambda": stressed}

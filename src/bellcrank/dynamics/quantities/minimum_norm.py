@@ -248,7 +248,7 @@ def _cycle(model: Model, k: int) -> list[tuple[int, float]]:
 
 
 def loop_blocks(dyn: Evaluation) -> list[tuple[Index, Index]]:
-    """Of each block of loops: its equations, and its items: joints, then closures."""
+    """The equations of each block of loops, and its items: joints, then closures."""
     model, tree = dyn.model, dyn.plan.tree
     found = []
     for block in find_blocks(make_graph(model, tree)):

@@ -61,7 +61,7 @@ def shaken(walk: Walk, node: Node) -> Number:
 
 
 def allowed_share(walk: Walk, node: Node, places: Sequence[Placed]) -> Number:
-    """By the tolerance, and by how far the node's loops are open."""
+    """The share that is allowed by the tolerance, and by how far the node's loops are open."""
     error = greatest(absolute(e.error) * scale for e, scale in scaled_equations(node, places))
     return LENIENT * node.tolerance + _AMPLIFIED * error / walk.length
 

@@ -197,7 +197,7 @@ def resolve(node: Node) -> None:
 
 
 def output_multipliers(node: Node, found: Sequence[Number]) -> None:
-    """Of the closures that are evaluated at a link."""
+    """Writes the multipliers of the closures that are evaluated at a link."""
     for closure, slots, turn in zip(node.closing, node.link.closings, node.turns, strict=True):
         own = dict(zip(closure.kept, slots, strict=True))
         closure.output("lambda", turned(turn, [found[own[k]] if k in own else 0.0 for k in range(closure.rows)]))

@@ -27,13 +27,13 @@ Wanted = Callable[[Equation], Number]
 
 
 def errors(walk: Walk) -> None:
-    """Of every equation: what should be zero, and its rate."""
+    """For every equation: the error, which should be zero, and its rate."""
     walk.closures(partial(holding, lambda equation: 0.0))
     walk.output_equations("closure", "error", "rate")
 
 
 def right_hand_sides(walk: Walk) -> None:
-    """Of every equation: gamma in G a = gamma; once outward over the bodies, so that the cost is linear."""
+    """For every equation: gamma in G a = gamma, by one pass outward over the bodies, so that the cost is linear."""
     walk.outward(known_motion, base=(Matrix.identity(), ZERO, ZERO, Motion.zero()))
     walk.closures(left_by_velocities)
     walk.output_equations("gamma", "right")
@@ -131,7 +131,7 @@ def change(name: str, body: Body, nothing: float) -> float:
 
 
 def mass_projection(walk: Walk, wanted: Wanted, name: str) -> None:
-    """The same with the smallest kinetic energy: one pass inward and outward of the multipliers' recursion (EQUATIONS 1.9)."""
+    """The projection of least kinetic energy: one pass inward and outward of the multipliers' recursion (EQUATIONS 1.9)."""
     walk.outward(massive_placement, base=(Matrix.identity(), ZERO))
     walk.inward(elimination, leaf=ArticulatedInertia.zero())
     walk.closures(partial(holding, wanted))

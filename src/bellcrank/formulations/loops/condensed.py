@@ -46,7 +46,7 @@ def eliminate_condensed(node: Node, H: Any, among: Sequence[int], *, watch: bool
 
 
 def children_of(node: Any) -> list[tuple[Sequence[int], int]]:
-    """Of each child: our coordinates that it shares, size of its y."""
+    """For each child: the coordinates of this node that it shares, and the size of its y."""
     return list(zip(node.shared, node.form_sizes, strict=True))
 
 
@@ -196,7 +196,7 @@ def _with_least(M: Any, z: int, K: Any) -> Any:
 
 
 def _message(S: Any) -> tuple[ArticulatedInertia, Force]:
-    """Of a form over (1; A)."""
+    """The message of a form over (1; A)."""
     I = [[S[1 + i, 1 + j] if i <= j else 0.0 for j in range(6)] for i in range(6)]  # noqa: E741
     felt = ArticulatedInertia(
         Symmetric(I[0][0], I[0][1], I[0][2], I[1][1], I[1][2], I[2][2]),

@@ -205,7 +205,7 @@ def pushed(node: Node, free: Sequence[Number], found: Sequence[Number]) -> list[
 
 
 def carry_rigidly(node: Node, weights: Sequence[Number], free: Sequence[Number]) -> None:
-    """As ``carry``, where coordinates divided by their weights count equally and nothing has mass."""
+    """``carry`` for a motion in which coordinates divided by their weights count equally and nothing has mass."""
     D = Factors([[0.0] * a for a in range(len(weights))], [w * w for w in weights])
     carry(node, node.at, D, free, [Force.zero()] * len(weights))
     if node.link.is_first:

@@ -104,7 +104,7 @@ class DeferredForm(NamedTuple):
 
 
 class DeferredSums(Sums):
-    """Of a wide node: the terms are added up in memory, when all are known; until then they take less room."""
+    """The sums of a wide node: terms are added up in memory once all of them are known; until then they take less memory."""
 
     def __init__(self, size: int, on_ground: bool) -> None:
         super().__init__(0, on_ground)
@@ -118,7 +118,7 @@ class DeferredSums(Sums):
             self.P = self.P + h
 
     def add_joint(self, N: Sequence[Number], effort: Number, armature: Number) -> None:
-        """Of a node whose y are its coordinates."""
+        """Adds a joint to a node whose y are its coordinates."""
         self.joints[N.index(1.0)] = effort, armature
 
     def form(self) -> Any:
@@ -160,7 +160,7 @@ _ZERO_SIX: tuple[Number, ...] = (0.0,) * 6
 
 
 def _is_there(x: Number) -> bool:
-    """Not zero by structure."""
+    """Whether a number is not zero by structure."""
     return not is_constant(x) or x != 0
 
 

@@ -30,7 +30,7 @@ STARTS, MOST_STARTS = 8, 64  # directions from which the cone is sought: for eac
 
 @dataclass(frozen=True)
 class Branches:
-    """Of one block.
+    """The branches of one block.
 
     block
     parting   (rows,)       shares of the equations in what is demanded in second order

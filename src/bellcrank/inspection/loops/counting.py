@@ -26,7 +26,7 @@ def spatial_count(model: Model) -> int:
 
 
 def planar_count(model: Model, found: list[EquationBlock]) -> int | None:
-    """With closures of planar blocks counted in their plane; None where no block is planar."""
+    """The count with closures of planar blocks counted in their plane; None where no block is planar."""
     total, planar = model.nv - len(model.state_places), False
     owners = joint_of_dofs(model)
     for block in found:

@@ -85,7 +85,7 @@ class Export:
         return ours if source is None or source.format != self.format else source.names.get(ours, ours)
 
     def offset(self, i: int) -> Array:
-        """From the parent's origin to the joint's point, in the design position; a free joint has it from the Spec."""
+        """The offset from the parent's origin to the joint's point, in the design position; of a free joint from the Spec."""
         if self.model.joints[i].kind != "free":
             return self.model.position[i]
         if self.spec is not None:

@@ -137,7 +137,7 @@ class ImportedParts:
         return GROUND if at < 0 else self.body_names[at]
 
     def offset(self, i: int, point: Array) -> Array:
-        """From the origin of our body, which is at the last of its joints, to a point given from the origin of their body i."""
+        """The offset from the origin of our body, at its last joint, to a point given from the origin of their body i."""
         if i < 0:
             return point
         at = self.carrier[i]
@@ -225,7 +225,7 @@ class ImportedParts:
         return bodies, made
 
     def _mass(self, i: int) -> MassProperties:
-        """Of a body with all that is fixed to it: m, c = sum m c / m, J = sum J + m (d.d 1 - d d^T), d from c."""
+        """Mass properties of a body with all fixed to it: m, c = sum m c / m, J = sum J + m (d.d 1 - d d^T), d from c."""
         parts = [k for k in self.parts[i] if self.theirs[k].mass != 0 or self.theirs[k].J.any()]
         if not parts:
             return MassProperties(0.0, None)
@@ -246,7 +246,7 @@ class ImportedParts:
                 yield from ((name, quaternion_of(body.R)) for name in (*self.between[i], self.body_names[i]))
 
     def _references(self) -> Iterable[tuple[str, tuple[float, ...]]]:
-        """Of a free joint where it is on our parent, of which theirs may have become a part."""
+        """Reference position of a free joint on our parent, of which theirs may have become a part."""
         for i, body in enumerate(self.theirs):
             for joint, name in zip(self._joints(i), self.joint_names[i], strict=True):
                 given = joint.reference

@@ -118,7 +118,7 @@ class FloatingMuJoCo(Piece):
 
 
 class FloatingOnBody(FloatingMuJoCo):
-    """On a moving body MuJoCo has three slides along the axes of the parent, and a ball."""
+    """A free joint on a moving body, for which MuJoCo has three slides along the axes of the parent, and a ball."""
 
     def there(self, q: Array) -> Array:
         return np.concatenate([q[..., :3], Ball(self.frame).there(q[..., 3:])], axis=-1)

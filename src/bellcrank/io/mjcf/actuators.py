@@ -126,7 +126,7 @@ def _joints(compiled: Compiled, joints: dict[int, Named], i: int) -> Directions 
 
 
 def _wrench(compiled: Compiled, i: int) -> tuple[int, Array, Array, Array, bool]:
-    """Of an actuator on a site: body, point, force and moment for a unit, and whether their directions stay in the world."""
+    """The wrench of an actuator on a site: body, point, force and moment for a unit, and whether they keep their direction."""
     m, gear = compiled.m, compiled.m.actuator_gear[i]
     site, relative = int(m.actuator_trnid[i, 0]), int(m.actuator_trnid[i, 1])
     body = int(m.site_bodyid[site])

@@ -149,7 +149,7 @@ class Compiled:
         )
 
     def _armature(self, j: int) -> Any:
-        """Of a free joint only the turning part: see forces.py for the other."""
+        """The armature; of a free joint only the turning part: see forces.py for the other."""
         at, kind = int(self.m.jnt_dofadr[j]), int(self.m.jnt_type[j])
         value = float(self.m.dof_armature[at]) + self.actuator_armature(j)
         if kind == FREE:

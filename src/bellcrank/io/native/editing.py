@@ -48,7 +48,7 @@ def _reads_as(text: str, file: str, model: Model) -> bool:
 
 
 def _places(spec: Spec, changes: Mapping[str, float], spans: Mapping[Path, tuple[int, int]]) -> Iterator[tuple[str, Any]]:
-    """Of each changed path, where its value stands."""
+    """For each changed path, where its value stands."""
     for prefix, item in items(spec):
         wanted = [path for path, _ in numbers_of(item, prefix) if path in changes]
         if not wanted or not isinstance(item.where, KeyPlace):

@@ -86,7 +86,7 @@ def _heavy(body: ImportedBody) -> bool:
 
 
 def _carriers(bodies: Sequence[ImportedBody]) -> list[int]:
-    """Of each body the one that it is fixed to, through any number of others."""
+    """For each body the one that it is fixed to, through any number of others."""
     found = list(range(len(bodies)))
     for i in outward_order([body.parent for body in bodies]):
         if bodies[i].parent >= 0 and not bodies[i].moves:

@@ -267,7 +267,7 @@ def _coordinates(kind: str) -> Sequence[str | None]:
 
 
 def _limits(joint: Any) -> LimitsSpec | None:
-    """As URDF means them: a revolute or prismatic joint without lower or upper has zero there."""
+    """Limits as URDF means them: a revolute or prismatic joint without lower or upper has zero there."""
     if joint.limit is None or joint.type not in ("revolute", "continuous", "prismatic"):
         return None
     bounded = joint.type != "continuous"

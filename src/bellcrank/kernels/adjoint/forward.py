@@ -84,7 +84,7 @@ class Forward:
         return "i64" if part.kind == LOAD_INTEGER else "double"
 
     def _frame(self, scope: Scope) -> list[Operation]:
-        """At the end of the tape, or at the bottom of all where there is no room left."""
+        """The address of a frame: the end of the tape, or the bottom of it where no memory is left."""
         name = self.e.name
         top, end, over, noted, note, rest = name(), name(), name(), name(), name(), name()
         return [

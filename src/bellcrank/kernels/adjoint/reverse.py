@@ -84,7 +84,7 @@ class Reverse:
                 self._while(part)
 
     def _apart(self, bars: dict[str, Number], act: Callable[[], list[str]]) -> list[str]:
-        """With adjoints of its own."""
+        """Runs ``act`` with adjoints of its own."""
         kept, self.bars = self.bars, bars
         try:
             return act()
@@ -149,7 +149,7 @@ class Reverse:
         self.bars |= {name: e.symbol(ref) for name, ref in zip(outside, mirrored.results, strict=True)}
 
     def _while(self, part: While) -> None:
-        """As often as it was gone through."""
+        """The reverse of a loop: as many passes as the forward pass took."""
         counter = next(scope.counted[id(part)] for scope, _ in reversed(self.levels) if id(part) in scope.counted)
         outside = self.scopes.outside([part.body])
 
@@ -167,7 +167,7 @@ class Reverse:
     # operations ---------------------------------------------------------------------------------------------------------
 
     def add(self, name: str, bar: Number) -> None:
-        """To the adjoint of a number."""
+        """Adds to the adjoint of a number."""
         if name in self.scopes.active and not (isinstance(bar, float) and bar == 0):
             self.bars[name] = self.bars[name] + bar if name in self.bars else bar
 
@@ -220,7 +220,7 @@ class Reverse:
         self.e.do(STORE, self.e.constant(0.0), place)
 
     def _routine(self, part: Operation) -> None:
-        """Its own backward pass, with the adjoints of the matrices."""
+        """The backward pass of a routine, with the adjoints of the matrices."""
         if self.scopes.touches(part):
             again = Operation(None, part.kind, tuple(self.value(x) for x in part.args))
             bars = [self.address(x) for x in addresses(part)]
@@ -228,7 +228,7 @@ class Reverse:
             self.e.do(kind, *args)
 
     def _gather(self, part: Operation, bar: Number) -> None:
-        """To the entry of the table; its place does not change in between."""
+        """Adds to the adjoint of the entry of the table; its place does not change in between."""
         pointer, *limit, index = part.args
         place = self.number(index)
         if limit:
@@ -288,7 +288,7 @@ class Reverse:
         return None
 
     def _kept(self, name: str, type_: str) -> str:
-        """From the frame of the region that made it."""
+        """A number from the frame of the region that made it."""
         scope = next(scope for scope, _ in reversed(self.levels) if name in scope.makes)
         place = scope.place(name)
         address = self.e.emit(ADDRESS, scope.pointer, place)

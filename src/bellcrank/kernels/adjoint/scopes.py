@@ -68,7 +68,7 @@ def is_routine(part: object) -> TypeGuard[Operation]:
 
 
 def addresses(call: Operation) -> list[str]:
-    """Of the matrices that a routine is given."""
+    """Addresses of the matrices that a routine is given."""
     types = call.kind.partition("(")[2].split(", ")
     return [arg for type_, arg in zip([x for x in types if "$" in x], call.args, strict=True) if type_.startswith("ptr")]
 
@@ -93,7 +93,7 @@ def inner_regions(part: object) -> list[Region]:
 
 
 class Scopes:
-    """Of a whole kernel: scopes by the identity of their regions, operations by what they make, and what is active.
+    """The scopes of a kernel by the identity of their regions, operations by the numbers that they make, and what is active.
 
     ``active``: names of arrays whose numbers are differentiated; buffers join them where an active number is stored there.
     """
@@ -149,7 +149,7 @@ class Scopes:
         return max(len(scope.kept) for scope in self.of.values())
 
     def sized(self, text: str) -> str:
-        """With the sizes of frames, which are known when both ways are written."""
+        """The text with the sizes of frames, which are known when both passes are written."""
         for scope in self.of.values():
             text = text.replace(f"@FRAME{scope.number}@", str(len(scope.kept)))
         return text

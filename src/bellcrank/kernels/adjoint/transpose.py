@@ -33,7 +33,7 @@ class Transposed:
 
 
 def transposed(e: Emitter, name: str, arguments: Sequence[str], active: Iterable[str], constant: Iterable[str]) -> Transposed:
-    """Of a kernel just recorded: its arrays, those of them whose numbers are differentiated, and those that it only reads."""
+    """The adjoint of a kernel just recorded; given its arrays, those that are differentiated, and those it only reads."""
     body = Region([part for part in e.region.parts if not _is_return(part)])
     scopes = Scopes(body, [f"%{x}" for x in active])
     back = Reverse(scopes, {f"%{x}" for x in constant}).write(body)

@@ -238,7 +238,7 @@ class ImplicitRetrace(Retrace):
         self._call("d_rates", known | seeds)
 
     def _unpack_velocities(self) -> None:
-        """Of the kernel on dual numbers, whose values have their tangents behind them."""
+        """Unpacks the velocities of the kernel on dual numbers, whose values have their tangents behind them."""
         e, w = self.e, self.words
 
         def one(i: str) -> None:

@@ -70,7 +70,7 @@ class LoggedFixed(FixedStepper):
 
 
 def note_slopes(s: Stepper, part: Integer) -> None:
-    """Of all stages of a part of a step, behind the row that will be written when the step stands."""
+    """Notes the slopes at all stages of a part, behind the row that is written when the step is accepted."""
     w, stages = s.words, len(s.method.c)
     row, first = _next_row(s), part * stages + 1
     for i in range(stages):
@@ -125,7 +125,7 @@ class LoggedClosed(ClosedMidpointStepper):
 
 
 def times_seen(rows: Array) -> Array:
-    """By the equations at both ends of each step, (steps, 2): they differ at corners from the times of steps."""
+    """The times that the equations have seen at both ends of each step, (steps, 2); at corners they differ from its ends."""
     return np.stack([rows[:-1, 2], np.minimum(rows[1:, 0], rows[:-1, 3])], axis=1)
 
 
@@ -169,7 +169,7 @@ class Log:
                 piece.rows = None
 
     def _short(self, lengths: Array) -> NDArray[np.bool_]:
-        """Of every step, whether it is: u = max(h, u/2) after each is what is usual, as machine.tangents.jumps has it."""
+        """For every step whether it is short: the usual length after each is u = max(h, u/2), as in machine.tangents.jumps."""
         places = np.arange(len(lengths) + 1)
         with np.errstate(divide="ignore"):
             usual = np.exp2(np.maximum.accumulate(np.log2(np.append(self.usual, lengths)) + places) - places)

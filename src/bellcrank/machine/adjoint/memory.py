@@ -49,12 +49,12 @@ class Sizes:
 
     @property
     def stages(self) -> int:
-        """Of a part, with those that only dense output needs."""
+        """The number of stages of a part, with those that only dense output needs."""
         return len(tableau(self.method)[1])
 
     @property
     def unknowns(self) -> int:
-        """Of a stage, in the linear equations for the adjoints of all slopes of a part."""
+        """Unknowns of a stage in the linear equations for the adjoints of all slopes of a part."""
         return self.plan.model.nv if self.halved else self.plan.model.nq + self.plan.model.nv
 
     @property
@@ -111,7 +111,7 @@ NUMBERS: dict[str, Size] = {
 
 @dataclass(frozen=True)
 class BackArray:
-    """Without a size it is the host's own; ``fill`` gives its first entries, if it does not begin with zeros."""
+    """An array of the backward pass. Without a size it is the host's own; ``fill`` gives its first entries, else zeros."""
 
     size: Size | None = None
     integers: bool = False

@@ -149,7 +149,7 @@ class Retrace:
         self.to_start(h, stages, lambda: each(e, first, last, lambda s: self._sample(s, stages)))
 
     def to_start(self, h: Number, stages: str, sample: Callable[[], None]) -> None:
-        """From the adjoint of what the slopes give to that of the state at the start; ``sample`` adds those of samples."""
+        """From the adjoints of the slopes to that of the state at the start; ``sample`` adds those of samples."""
         e = self.e
         self.slopes_of_end(h, stages)
         if self.adaptive:
@@ -177,7 +177,7 @@ class Retrace:
         return self.end(e.integer("mul", stages, 2))
 
     def slopes(self, i: Int, n: str) -> None:
-        """Those of a stage whose state and time are known."""
+        """The slopes of a stage whose state and time are known."""
         e, w = self.e, self.words
         arrays, k = self.at_stage(i), self.row("k", i)
         end = self.forward("kernel", arrays, self.end(e.integer("mul", i, 2)), n)
@@ -229,7 +229,7 @@ class Retrace:
         each(e, 0, i, lambda j: self.add(bar, self.row("k_bar", j), h * self.get(A, j)))
 
     def slope_back(self, i: Int, bar: str) -> None:
-        """From the adjoint of the slope at a stage, k_bar, to what it adds to that of the stage, ``bar``."""
+        """From the adjoint of the slope at a stage, k_bar, to what it adds to the adjoint of the stage, ``bar``."""
         w, k_bar = self.words, self.row("k_bar", i)
         bars = {"q": bar, "v": w["v_bar"] if self.momenta else self.speeds(bar), "qdot": k_bar}
         if self.momenta:

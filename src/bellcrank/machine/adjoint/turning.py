@@ -86,7 +86,7 @@ class TurningRetrace(ImplicitRetrace):
     def part(
         self, part: int, start: str, k: str, following: str, t: Number, latest: Number, h: Number, tape: str, n: str
     ) -> str:
-        """From a state into the next one, with slopes that are known; the end of the tape."""
+        """Takes a state into the next one, with slopes that are known; returns the end of the tape."""
         w, Y = self.words, self.row("Y", part)
         for found, x in ((self.starts, start), (self.slopes_at, k), (self.ends_of_parts, following)):
             found.append(x)

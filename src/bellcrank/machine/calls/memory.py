@@ -100,14 +100,14 @@ def _with_memory(plan: Plan, facts: BufferSizes) -> tuple[NDArray[np.int64], int
 
 
 def _side_by_side(given: Any, lanes: int) -> Numbers:
-    """The same numbers for every lane, each of which has its own."""
+    """Copies the same numbers into every lane, each of which has its own."""
     rows = aligned(max(1, np.size(given)) * lanes)
     rows[: np.size(given) * lanes] = np.repeat(np.asarray(given, dtype=np.float64).ravel(), lanes)
     return rows
 
 
 def _filled(given: Any, declared: Array) -> NDArray[Any]:
-    """As machine code reads it, and never empty."""
+    """The array as machine code reads it, and never empty."""
     array = np.asarray(given, dtype=np.int64 if declared.integers else np.float64)
     return np.ascontiguousarray(array) if array.size else np.zeros(1, dtype=array.dtype)
 

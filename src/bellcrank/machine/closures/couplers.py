@@ -81,7 +81,7 @@ def _sums(walk: Walk, k: Integer) -> tuple[Number, Number, Number]:
 
 
 def factor_of(walk: Walk, attachment: Integer) -> Number:
-    """Of a term of a coupler."""
+    """The factor of a term of a coupler."""
     return walk.data("factors", attachment, walk.plan.varies("factors"))
 
 

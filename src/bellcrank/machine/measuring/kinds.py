@@ -46,7 +46,7 @@ class MeasureContext(NamedTuple):
         return self.walk.array("measure_table")[self.i, column]
 
     def state(self, whose: str, *, accelerated: bool = False) -> BodyState:
-        """Of a, b, the axes or the observer; ``accelerated``: with the acceleration that was left."""
+        """The state of a, b, the axes or the observer; ``accelerated``: with the acceleration that was left."""
         if self.signature.grounds[("a", "b", "axes", "observer").index(whose)]:
             return BodyState.ground()
         return state_of(self.walk, self.entry(whose), accelerated)

@@ -87,7 +87,7 @@ class AdaptiveStepper(Stepper):
         self.move(h, weights, into)
 
     def polynomial(self, surface: Surface) -> list[Number]:
-        """Of dense output."""
+        """Coefficients of the polynomial of dense output."""
         slopes = [surface.slope(k) for k in self.k]
         return [
             surface.h * sum((row[m] * slope for row, slope in zip(self.method.dense, slopes, strict=True) if row[m]), 0.0)

@@ -94,7 +94,7 @@ def _size_of(name: str) -> Size:
 
 
 def _step_of(name: str) -> Size:
-    """From one chunk of tangents of some data to the next, in doubles."""
+    """The distance from one chunk of tangents of some data to the next, in doubles."""
     return lambda s: ARRAYS[name].size(s.counts) * s.tangents
 
 

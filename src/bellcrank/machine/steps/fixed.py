@@ -74,7 +74,7 @@ class FixedStepper(Stepper):
         find_opening(self, h)
 
     def put_middle(self, h: Number, into: Address) -> None:
-        """By a parabola that begins with the slope of the first stage; if that is not at the start, by Hermite's cubic."""
+        """The state in the middle: by a parabola with the slope of the first stage, or by Hermite's cubic if that is later."""
         if self.method.implicit:
             self._slopes_at_ends(h)
             self.put_inside(h, 0.5, into)
@@ -87,7 +87,7 @@ class FixedStepper(Stepper):
         find_cut(self, h)
 
     def _slopes_at_ends(self, h: Number) -> None:
-        """Those of Hermite's cubic."""
+        """The slopes at both ends for Hermite's cubic."""
         w, t = self.words, self.real("t")
         self.derivative(w["y"], w["origin"], start_of_step(self))
         self.derivative(w["new"], w["aside"], minimum(t + h, self.real("latest")))
@@ -170,7 +170,7 @@ class FixedStepper(Stepper):
         self.e.when(self.count("substep") >= self.count("substeps"), self._sample)
 
     def _sample(self) -> None:
-        """At the time of the sample, which is free of the rounding of sums of steps."""
+        """Takes a sample at its own time, which is free of the rounding of sums of steps."""
         w, s = self.words, self.words["sampled"].integer(0)
         self.set_count("substep", 0)
         self.set_real("t", self.number(w["times"], s))

@@ -49,7 +49,7 @@ class Layout:
 
     @property
     def tangents(self) -> int:
-        """Of a chunk."""
+        """Tangents of a chunk."""
         return self.called["kernel"].tangents
 
     @property
@@ -140,7 +140,7 @@ class Layout:
 
     @cached_property
     def surfaces(self) -> Surfaces:
-        """Of v only where v is integrated, and not p."""
+        """The surfaces; those of v only where v is integrated, and not p."""
         places, limits = known_surfaces(self.model, distinct=not self.plan.lane_designs)
         kept = places < (self.model.nq if takes_momenta(self.called) else np.inf)
         return Surfaces(places[kept], limits[kept])
@@ -194,7 +194,7 @@ class Layout:
 
     @cached_property
     def order(self) -> int:
-        """Of its matrices: displacements alone, or all of a state with momenta."""
+        """Order of the matrices: displacements alone, or all of a state with momenta."""
         if not self.method.implicit:
             return 0
         return self.w_start if takes_momenta(self.called) else self.model.nv

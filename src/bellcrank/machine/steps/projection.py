@@ -96,7 +96,7 @@ def _clear_rows(stepper: Stepper) -> None:
 
 
 def look_first(stepper: Stepper) -> None:
-    """At the start, if the host asks for it: rows with which those after the first step are compared. Nothing moves."""
+    """Takes rows at the start, if the host asks for it, with which those after the first step are compared. Nothing moves."""
     y = stepper.words["y"]
 
     def act() -> None:

@@ -352,7 +352,7 @@ class Stepper:
     # surfaces (cuts.surfaces) -------------------------------------------------------------------------------------
 
     def slopes_at(self, surface: Surface) -> list[Number]:
-        """Of the watched coordinate, at the stages."""
+        """Slopes of the watched coordinate at the stages."""
         return [surface.slope(k) for k in self.k[: self.stages]]
 
     def outer_slopes(self) -> tuple[Any, Any]:

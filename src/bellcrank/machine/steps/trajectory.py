@@ -170,7 +170,7 @@ class Trajectory(Memory):
 
     @property
     def paused_length(self) -> float:
-        """Of the paused step, in seconds."""
+        """Length of the paused step, in seconds."""
         return self.real("h" if self.method.adaptive else "piece")
 
     def paused_step(self) -> Callable[[Array], tuple[Array, Array]]:
@@ -245,7 +245,7 @@ class Trajectory(Memory):
         return self.times[: self.sampled], unit_quaternions(self.plan.model, q), v, self._works(rows)
 
     def anchors(self) -> Array:
-        """Of friction that holds, at the samples so far and, in the last row, at the last accepted step."""
+        """Anchors of friction that holds, at the samples so far and, in the last row, at the last accepted step."""
         rows = np.vstack(
             [self.arrays["out"].reshape(-1, self.layout.state)[: self.sampled], self.arrays["y"][: self.layout.state]]
         )
@@ -254,7 +254,7 @@ class Trajectory(Memory):
     # tangents ---------------------------------------------------------------------------------------------------------
 
     def set_tangents(self, state: tuple[Array, Array], slopes: tuple[Array, Array]) -> None:
-        """Those of the first state, and of its slopes: (nq, parameters) and (nv, parameters) each."""
+        """Sets the tangents of the first state, and of its slopes: (nq, parameters) and (nv, parameters) each."""
         start = self.layout.t_start
         self.arrays["y"][start : self.layout.state] = in_chunks(np.concatenate(state)[None]).ravel()
         self.stages[: self.method.stages, start:] = in_chunks(np.concatenate(slopes)[None]).ravel()

@@ -45,7 +45,7 @@ class ClosedTangents:
     # the first push, and the middle -------------------------------------------------------------------------------
 
     def solve(self, t: Number, h: Number) -> None:
-        """Of the state ``pushed``, and of the slopes."""
+        """Tangents of the state ``pushed``, and of the slopes."""
         s, w = self.s, self.w
         self._rows(w["origin"], t, w["pushes"])
         for name, value in (("along", SOLVING), ("along_passes", 0.0), ("along_change", 1e300)):
@@ -137,7 +137,7 @@ class ClosedTangents:
     # the second push ----------------------------------------------------------------------------------------------
 
     def settle(self, t: Number) -> None:
-        """Of the state ``new``, whose momenta have been pushed; ``rows_at_start`` and its factored matrix are those there."""
+        """Tangents of the state ``new`` after its second push; ``rows_at_start`` and its factored matrix are those there."""
         s, w = self.s, self.w
         self._rows(w["new"], t, w["second_pushes"])
         p = w["new"].at(w["v_start"])
@@ -191,7 +191,7 @@ class ClosedTangents:
         tangents.each_chunk(s, state, chunk)
 
     def _solved(self, column: int, take: Callable[[Any, Any], None]) -> None:
-        """Of errors of the closures (column 0) or their rates (1) at hand: take(row, tangent) of what is left."""
+        """Solves for tangents of errors of the closures (column 0) or their rates (1): take(row, tangent) of what is left."""
         s, e, w = self.s, self.e, self.w
 
         def one(k: Any) -> None:
@@ -227,5 +227,5 @@ class ClosedTangents:
         return number * self._parts + part
 
     def _doubles(self, numbers: str) -> Integer:
-        """Of so many numbers, of one chunk."""
+        """The doubles that so many numbers take with the tangents of one chunk."""
         return self.w[numbers] * self.s.tangents

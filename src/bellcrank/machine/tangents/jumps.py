@@ -37,7 +37,7 @@ ALIKE = 1e-6  # of times, and of slopes: those that differ by less are the same
 
 
 def jump(stepper: Stepper, h: Number, full: Number, where: Condition) -> None:
-    """In the step from ``y`` to ``new``, of length h, where it is accepted; ``full`` is the length before it was cut.
+    """Adds the jump in the accepted step from ``y`` to ``new``, of length h; ``full``: its length before it was cut.
 
     Where a force begins with a jump the control of errors shortens the step too; so it is compared with those before as well.
     """

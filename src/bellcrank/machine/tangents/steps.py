@@ -88,7 +88,7 @@ def unpack(stepper: Stepper, source: Address, count: Integer, values: str | None
 
 
 def slopes(stepper: Stepper, y: Address, k: Any, arrays: dict[str, Any]) -> None:
-    """Those of the state by the first kernel, and of its tangents."""
+    """The slopes of the state by the first kernel, with their tangents."""
     w, width = stepper.words, stepper.tangents
     speed, slope = ("p", "pdot") if stepper.momenta else ("v", "a")
     plain = {name: x for name, x in arrays.items() if name not in ("qdot", *stepper.called["kernel"].outputs)}

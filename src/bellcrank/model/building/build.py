@@ -212,7 +212,7 @@ class _Rows:
             problems.add(f"{what}: its acceleration is undetermined. {remedy}", item.where, item.name)
 
     def fields(self) -> dict[str, Any]:
-        """Of the model."""
+        """The fields of the model."""
         q, v = self._initial()
         free = np.array([joint.kind == "free" for joint in self.joints])
         alone = len(self.states)
@@ -286,13 +286,13 @@ def _centers(bodies: Sequence[MassProperties], origins: Array) -> Array:
 
 
 def _between(starts: Array, ends: Array) -> Array:
-    """From points to points of the world; of equal coordinates rounding leaves nothing, so that equal parts are equal."""
+    """Vectors from points to points of the world; equal coordinates leave no rounding, so that equal parts are equal."""
     size = 4 * np.finfo(float).eps * np.maximum(np.abs(values_of(starts)), np.abs(values_of(ends)))
     return on_constants(lambda away: np.where(np.abs(away) <= size, 0.0, away), ends - starts)
 
 
 def _initial_q(joint: Joint, q: Any, offset: Array) -> list[float]:
-    """As written, quaternions normalised; else the design position, which is its point for a free joint."""
+    """The initial q as written, quaternions normalised; else the design position, which is its point for a free joint."""
     if q is None:
         design = list(joint.neutral)
         return [*offset.tolist(), *design[3:]] if joint.kind == "free" else design

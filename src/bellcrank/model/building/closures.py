@@ -106,7 +106,7 @@ def _coupler(item: CouplerSpec, rows: ModelRows, placed: TreeRows) -> Closure:
 
 
 def _curve(item: CouplerSpec) -> Table | None:
-    """Of a cam: the first coordinate over the second."""
+    """The curve of a cam: the first coordinate over the second."""
     curve = table_of(item)
     for text in () if curve is None else curve.problems():
         raise ItemError(text, "table")

@@ -160,7 +160,7 @@ class _Names(NamedTuple):
         raise ItemError(f'"{name}" is neither a measure nor a parameter.{hint}', "value")
 
     def _check_column(self, name: str, owner: str) -> None:
-        """Of a vector a formula takes one component."""
+        """Checks that a formula takes one component of a vector."""
         columns = self.columns.get(owner, [name])
         if name not in columns:
             listed = columns[0] if len(columns) == 1 else f"{', '.join(columns[:-1])} or {columns[-1]}"

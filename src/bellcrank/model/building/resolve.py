@@ -32,7 +32,7 @@ MOVING = f"changes during a run, and this number does not: {ONLY} depend on it."
 
 
 def resolve(spec: Spec, problems: Problems) -> Spec:
-    """The same spec with numbers only; what cannot be known is a placeholder, and its owner blamed."""
+    """The spec with numbers only; what cannot be known becomes a placeholder, and a problem names its owner."""
     values = Values(spec, problems)
     changed: dict[str, Any] = {}
     for field in LISTS:
@@ -328,7 +328,7 @@ def place_of(item: Any, path: str) -> tuple[str, Where]:
 
 
 def _refused_already(_: Sequence[float]) -> float:
-    """Of what has been complained of already."""
+    """Stands for a value whose problem has been reported already."""
     raise FormulaError("")
 
 

@@ -168,7 +168,7 @@ class _Search:
 
 
 def _least_effort(spec: Spec, deep: _Search, flat: _Search) -> dict[str, int]:
-    """Of each body the joint that carries it, so that loops take few operations; the deep tree where that gains little."""
+    """For each body the joint that carries it, so that loops take few operations; the deep tree where that gains little."""
     from ...plan.cuts.cutting import best_tree
 
     if not all(joint.kind in JOINTS for joint in spec.joints):

@@ -74,7 +74,7 @@ def _apex(lines: tuple[Any, Any], names: tuple[str, str]) -> Vector:
 
 
 def _cones(to_point: Vector, lines: tuple[Any, Any], sizes: tuple[Any, Any]) -> tuple[float, Vector, Vector]:
-    """Of the four ways in which the wheels may be to the sides of the apex, that whose cones touch nearest to the point."""
+    """Among the four ways in which the wheels may lie about the apex, the one whose cones touch nearest to the point."""
     found = []
     for a, b in product((1.0, -1.0), repeat=2):
         e = lines[0].axis * (a * sizes[1]) + lines[1].axis * (b * sizes[0])

@@ -120,7 +120,7 @@ def _bad_distances(named: Any, given: Any) -> str:
 
 @dataclass(frozen=True)
 class OnLine(Construction):
-    """On the line from a point toward another one, or along a direction; a fraction of 0.5 is the middle."""
+    """A place on the line from a point toward another one, or along a direction; a fraction of 0.5 is the middle."""
 
     start: Annotated[Place, Position("where the line begins", key="from", remedy="Say where the line begins.")]
     toward: Annotated[Place | None, Position("a point of the line")] = None

@@ -151,7 +151,7 @@ class _JointPath:
         return line.point if point is None else line.point + line.axis * line.axis.dot(_vector(point) - line.point)
 
     def across(self, at: Vector) -> tuple[Vector, float]:
-        """From A's axis at some height to that of B, across them; and how far that is."""
+        """The vector from A's axis at some height to that of B, across them, and its length."""
         way = self.other.point - at
         way = way - self.line.axis * self.line.axis.dot(way)
         return way, length_of(way)
@@ -210,7 +210,7 @@ def _sizes(item: GearSpec) -> tuple[Any, Any, Any]:
 
 
 def _radii(item: GearSpec, d: float) -> tuple[float, float]:
-    """Of the pitch circles, which touch: they add up to the distance of the axes, or differ by it."""
+    """Radii of the pitch circles, which touch: they add up to the distance of the axes, or differ by it."""
     first, second, size = _sizes(item)
     key = "radii" if item.teeth is None else "teeth"
     sign = -1.0 if item.internal else 1.0

@@ -101,7 +101,7 @@ def unit_of(model: Mechanics, measure: Measure) -> str:
 
 
 def rate_unit(unit: str) -> str:
-    """Of the rate of a user-defined state; "" where its unit is not known."""
+    """Unit of the rate of a user-defined state; "" where its unit is not known."""
     return f"{unit}/s" if unit else ""
 
 

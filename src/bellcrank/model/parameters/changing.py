@@ -77,7 +77,7 @@ class Remaking:
         return self.of(values, written)
 
     def of(self, values: Sequence[float], written: Written) -> Model:
-        """From the values of all variables."""
+        """The model from the values of all variables."""
         model: Model = object.__new__(Model)
         found = self._base | {name: make(values) for name, make in self._makers.items()} | {"written": written}
         for name, value in found.items():

@@ -76,7 +76,7 @@ class Function:
     """
 
     def __new__(cls, function: Callable[..., Any] | None = None, **names: str) -> Any:
-        """Without a function, a decorator that takes one."""
+        """Without a function, returns a decorator that takes one."""
         return super().__new__(cls) if function is not None else lambda decorated: cls(decorated, **names)
 
     def __init__(self, function: Callable[..., Any], **names: str):

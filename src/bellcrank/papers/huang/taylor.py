@@ -53,7 +53,7 @@ def integrate_reaction_taylor(
     *,
     project: bool = True,
 ) -> Passed:
-    """From ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples.
+    """A run from ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples.
 
     ``project=False`` leaves out the projection of the velocities, as published; nobody should want that but to see it.
     """
@@ -282,7 +282,7 @@ class ReactionTaylor:
         self.report.passages = self.watch.passages
 
     def _last_reactions(self, last: Moment) -> Array:
-        """Of the step that would come next; not numbers where a run that grows without bound has ended."""
+        """Reactions of the step that would come next; NaN where a run that grows without bound has ended."""
         try:
             with np.errstate(all="ignore"):
                 return self._solve(last, self._dt or 1e-3).reactions

@@ -83,7 +83,7 @@ class PlacedBodies(NamedTuple):
 
 
 class Wrenches(NamedTuple):
-    """Of every equation on its two bodies, at their centres in world axes: force on b (on a the opposite), moments; (m, 3)."""
+    """Wrenches of the equations, at the bodies' centres in world axes: force on b (on a the opposite), moments; (m, 3)."""
 
     force: Array
     moment_a: Array
@@ -109,7 +109,7 @@ class Ties:
     first: Ints  # row of each tie, and the number of rows
 
     def placed(self, r: Array, R: Array) -> PlacedBodies:
-        """At the bodies' centres r (n + 1, 3) and axes R (n + 1, 3, 3), ground last."""
+        """The ties at the bodies' centres r (n + 1, 3) and axes R (n + 1, 3, 3), ground last."""
         arm_a, arm_b = apply(R[self.a], self.point_a), apply(R[self.b], self.point_b)
         pool = np.empty((len(self.a), 10, 3))
         pool[:, X] = r[self.b] + arm_b - r[self.a] - arm_a

@@ -40,7 +40,7 @@ class Solutions(NamedTuple):
 
 
 def null_space(G: Sequence[int], n: int) -> Solutions:
-    """Of equations in n unknowns by Householder's reflections of G^T; those beyond the n-th are redundant."""
+    """Operations for a null space by Householder's reflections of G^T; equations beyond the n unknowns are redundant."""
     left = list(G[:n])
     m, operations, reflections = len(left), 0, []
     for i in range(m):

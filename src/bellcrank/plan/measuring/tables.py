@@ -266,7 +266,7 @@ class _Rows:
         return 0.0
 
     def _points(self, measure: Measure) -> tuple[Sequence[float], Sequence[float]]:
-        """In the frames of a and b."""
+        """The points in the frames of a and b."""
         model, zero = self.model, (0.0, 0.0, 0.0)
         if measure.kind == "reaction" and measure.joint >= 0:
             far = bool(model.turned) and model.turned[measure.joint]

@@ -50,7 +50,7 @@ def _laws(model: Model) -> Iterator[tuple[str, Law]]:
 
 
 def _value(law: Law, t: Array) -> Array:
-    """Of the formulas and tables among its terms, since the others are smooth; not a number beyond the end of a table."""
+    """The value of the formulas and tables among its terms, since the others are smooth; NaN beyond the end of a table."""
     total = np.zeros(len(t))
     with np.errstate(all="ignore"):
         for term in law.terms:

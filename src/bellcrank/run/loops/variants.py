@@ -93,7 +93,7 @@ def integrate_variant(
     loops: Loops,
     horizon: Horizon | None = None,
 ) -> Outcome:
-    """From ``start`` at times[0] to times[-1], with samples at all times between."""
+    """A run from ``start`` at times[0] to times[-1], with samples at all times between."""
     _check(method, loops)
     run = VariantRun(dynamics, start, times, loops)
     steps = (

@@ -50,7 +50,7 @@ def integrate_stiff(
     watcher: Watcher | None = None,
     horizon: Horizon | None = None,
 ) -> Outcome:
-    """From ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
+    """A run from ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
 
     "bdf" has orders 1 to 5 and interpolates to its own order.
     """

@@ -41,7 +41,7 @@ class Pace(NamedTuple):
 
 @dataclass
 class Stiffness:
-    """Of one run: what was found, reported once."""
+    """The stiffness of one run: what was found, reported once."""
 
     model: str
     method: str

@@ -78,7 +78,7 @@ class Backward:
         return history, self.gradients(wanted, events, history, when)
 
     def run(self, times: Array, progress: Progress) -> History:
-        """Without derivatives, its steps written down."""
+        """The run without derivatives, with its steps logged."""
         start = starting_state(self.dynamics, None, self.given)
         self.timed = timed_jumps(self.design, float(times[0]), float(times[-1]), moved=True)
         if not start["v"].any():

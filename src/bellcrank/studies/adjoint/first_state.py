@@ -48,7 +48,7 @@ class FirstState:
         bar_q, bar_v = bar[:nq].copy(), bar[nq:].copy()
         found: Bars = []
         if self.dynamics.model.closures:
-            (to_q, _), (to_v, _) = self._mending
+            (to_q, _), (to_v, _) = self._corrections
             if self._chosen is not None:
                 more, found = self._chosen.back(self.dynamics, self.start["q"], float(self.start["t"]), bar_v)
                 bar_q += more
@@ -63,7 +63,7 @@ class FirstState:
         loops = Loops(self.dynamics)
         weights = np.random.default_rng(1).uniform(0.5, 1.0, self.dynamics.equations)
         sizes = np.where(self.design.start == 0, 1.0, np.abs(self.design.start))
-        for which, (_, left) in enumerate(self._mending):
+        for which, (_, left) in enumerate(self._corrections):
             if np.abs(left).max(initial=0.0) <= ROUNDING * loops.rows.max():
                 continue  # any change can be followed
             seeds = left.T @ weights, loops.rows * weights
@@ -79,7 +79,7 @@ class FirstState:
         bar_q, bar_v = np.zeros(model.nq), np.zeros(model.nv)
         data = [self._back(which, seeds, bar_q, bar_v)]
         if which:
-            data.append(self._back(0, self._mending[0][0].T @ bar_q, bar_q, bar_v))
+            data.append(self._back(0, self._corrections[0][0].T @ bar_q, bar_q, bar_v))
         bars = design_bars(plan, *data, self._written(bar_q, bar_v))
         return self.design.plan_arrays(plan).gradient(np.array(self.design.start), bars)
 
@@ -93,8 +93,8 @@ class FirstState:
         return ChosenVelocities.at(loops, self.start, asked.v, np.diag(loops.units)[:, ~asked.held_v])
 
     @cached_property
-    def _mending(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        """Of positions and of velocities: how they follow a change of each equation, and what that leaves open."""
+    def _corrections(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """How positions and velocities follow a change of each equation, and what that leaves open."""
         dynamics, q, t = self.dynamics, self.start["q"], float(self.start["t"])
         loops, every = Loops(dynamics), np.eye(dynamics.equations)
         asked = start_of(dynamics, self.given["q"], self.given["v"], None)

@@ -45,7 +45,7 @@ class PassageTime(NamedTuple):
 
 @dataclass
 class Passages:
-    """Of a stretch of a run; ``bars``: adjoints of data so far; ``uncut``: passages in steps that are not short."""
+    """Passages of a stretch of a run; ``bars``: adjoints of data so far; ``uncut``: passages in steps that are not short."""
 
     dyn: Dynamics
     start: State
@@ -102,13 +102,13 @@ class Passages:
         return bool(np.abs(before - after).max() > ALIKE * np.abs([before, after]).max())
 
     def _slopes(self, times: Array, states: Array) -> Array:
-        """At both ends of a step."""
+        """The slopes at both ends of a step."""
         q, v = np.split(states, [self.dyn.model.nq], axis=1)
         a = self.dyn.acceleration(q, v, self.start["tau"], t=times, inputs=self.start["u"])
         return np.hstack([self.dyn.rates(q, v), a])
 
     def _limit(self, surface: int, before: Array) -> PassageTime | None:
-        """That of a stop may itself be a number of the design."""
+        """The time at which a limit is passed; the limit of a stop may itself be a number of the design."""
         plan, (places, limits) = self.dyn.plan, self.surfaces
         rate = float(before[places[surface]])
         if not abs(rate) > STILL:

@@ -45,7 +45,7 @@ class Samples:
     inputs: Array
 
     def measured(self, names: Sequence[str], weights: Array) -> Measured:
-        """From adjoints of measures, (samples, columns)."""
+        """Adjoints of what measures depend on, from those of the measures, (samples, columns)."""
         dyn, code = self.dyn, measuring(self.dyn, names)
         rows = dict(self.rows)
         if code.moving or code.pushed:

@@ -102,7 +102,7 @@ class Stretch:
         return np.hstack([seeds.bars[:, :nq] + back.inputs["q"], back.inputs["p"]]), [(dyn.plan, back.data)]
 
     def _of_velocities(self, bar: Array) -> tuple[Array, Bars]:
-        """That of q and v at the start, of that of q and p."""
+        """The adjoint of q and v at the start, from that of q and p."""
         nq, dyn = self.dyn.model.nq, self.dyn
         rows = {name: self.start[name][None] for name in ("q", "v")}
         back = adjoint(dyn, QUANTITIES["momenta"], rows, {"p": bar[None, nq:]}, ("q", "v"), self.begins)

@@ -114,7 +114,7 @@ class _Weighing:
         return by_moved_times(output, value, history, when)
 
     def add(self, text: str, sample: int, weight: float) -> None:
-        """Of a formula at a sample."""
+        """Adds the weights of a formula at a sample."""
         self.measures[sample] += weight * self.curves.partials(text, sample)
 
     def _taken(self) -> tuple[float, str, float | None]:
@@ -166,7 +166,7 @@ class _Weighing:
         return float(self.curves.of(output.of)[k]), self.curves.unit(output.of), time
 
     def _watch(self, of: str, k: int, weight: float) -> None:
-        """Of what an event watches."""
+        """Adds the weights of the quantity that an event watches."""
         if not is_state(self.model, of):
             self.add(of, k, weight)
             return

@@ -56,7 +56,7 @@ def motion_with_efforts(
 
 
 def _with_states(moved: DifferentiatedMotion) -> DifferentiatedMotion:
-    """With user-defined states, which are integrated along the motion."""
+    """The motion with user-defined states, which are integrated along it."""
     own = list(moved.equations.model.state_places)
     if not own or moved.da is None:
         return moved

@@ -123,7 +123,7 @@ class Equations:
         return found
 
     def held_accelerations(self, q: Array, v: Array, a: Array, dq: Array, dv: Array, held: HeldCoordinates) -> Array:
-        """The same of accelerations: those of held positions are R (a + w x v)."""
+        """The accelerations that make up for changes of those of held positions, which are R (a + w x v)."""
         whole, change = a.copy(), np.zeros_like(dv)
         for at in turning_joints(self.model):
             if at.free:
@@ -146,7 +146,7 @@ class Solved:
         self.factors = [factored(G @ B, equations.loops.tolerance) for G, B in zip(rows, self.basis, strict=True)]
 
     def positions(self, left: Array) -> Array:
-        """The same as followed; raises DynamicsError where a parameter takes the loops apart."""
+        """Positions that follow; raises DynamicsError where a parameter opens the loops."""
         d = self.followed(left)
         for k, (B, y) in enumerate(zip(self.basis, d, strict=True)):
             if B.shape[1]:

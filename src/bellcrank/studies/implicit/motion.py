@@ -30,7 +30,7 @@ from .equations import Array, Equations, Solved
 
 
 class Efforts(NamedTuple):
-    """Of the actuators, (k, nv), and the multipliers of the loops (k, m), with their derivatives."""
+    """Efforts of the actuators, (k, nv), and the multipliers of the loops (k, m), with their derivatives."""
 
     tau: Derivative
     multipliers: Derivative

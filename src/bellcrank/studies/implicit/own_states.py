@@ -57,7 +57,7 @@ def along_motion(
 
 
 def _rates(equations: Equations, q: Array, v: Array, dq: Array, dv: Array, t: Array | float) -> Derivative:
-    """Of the states: values (k, states), derivatives (k, states, P). They are the efforts of unit masses, turned round."""
+    """Rates of the states, (k, states), with derivatives (k, states, P): the efforts of unit masses, with opposite sign."""
     own, still = list(equations.model.state_places), np.zeros_like(v)
     changes = Changes(equations.count, {"q": dq, "v": dv}, equations.tangents)
     rows = {"q": q, "v": np.ascontiguousarray(v), "a": still}

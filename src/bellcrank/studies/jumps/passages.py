@@ -21,7 +21,7 @@ AROUND = 16  # steps, on either side
 
 
 def passages(backward: Backward, times: Array, progress: Callable[[float], None] | None) -> list[Passage]:
-    """Of a run through these times, which is made for it without derivatives.
+    """The passages of a run through these times, which is made for it without derivatives.
 
     Fixed steps to a sample that is too near would have stages behind the passage, and no error estimate shows it.
     """

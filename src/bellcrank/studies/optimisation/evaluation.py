@@ -67,7 +67,7 @@ class CaseOutputs:
         return given | {"duration": duration, "events": _events(study), "mode": mode}
 
     def _of_an_analysis(self, study: Study) -> dict[str, Any]:
-        """Of the options of runs, those that say where the mechanism is and what acts on it."""
+        """Options of runs that also apply to an analysis: where the mechanism is, and what acts on it."""
         case, run = self.case, study.run
         q, inputs = dict(run.q) | dict(case.q), dict(run.inputs) | dict(case.inputs)
         given: dict[str, Any] = {"analysis": case.analysis}

@@ -69,7 +69,7 @@ def _touched(problem: Problem, point: Point) -> tuple[list[tuple[str, str, float
 
 
 def flatness(problem: Problem, point: Point) -> Flatness:
-    """By as many gradients as there are parameters; one-sided differences stay within the bounds."""
+    """The flatness by as many gradients as there are parameters; one-sided differences stay within the bounds."""
     n, scale = len(problem.names), problem.scale
     active = active_limits(problem, point)
     weights = {one.name: one.multiplier for one in active}
@@ -93,7 +93,7 @@ def flatness(problem: Problem, point: Point) -> Flatness:
 
 
 def _slope(point: Point, multipliers: Array) -> Array:
-    """Of the Lagrangian."""
+    """The gradient of the Lagrangian."""
     return point.gradient - multipliers @ point.slopes if len(multipliers) else point.gradient
 
 

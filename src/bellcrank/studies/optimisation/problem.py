@@ -126,7 +126,7 @@ class Problem:
 
     @property
     def identity(self) -> str:
-        """Of all that an evaluation depends on: a record of another one is refused."""
+        """A digest of all that an evaluation depends on: a record of another one is refused."""
         from ...io import dumps
 
         study = self.study

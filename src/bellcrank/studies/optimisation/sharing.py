@@ -98,7 +98,7 @@ def search_shared(
 def search_on_cluster(
     problem: Problem, starts: Starts, search: Search, record: Record, scheduler: Any, follow: Follow
 ) -> list[SearchResult]:
-    """On the workers of a Dask cluster, a start at a time; its evaluations come back when it has ended."""
+    """Searches on the workers of a Dask cluster, a start at a time; its evaluations come back when it has ended."""
     job = {"study": problem.study, "search": search, "known": list(record.known.values()), "kind": type(problem)}
     packed = {k: (pickle.dumps({**job, "starts": [(k, x0)]}),) for k, x0 in starts}
     ended: list[SearchResult] = []
@@ -120,7 +120,7 @@ def taken_line(line: dict[str, Any], follow: Follow) -> list[SearchResult]:
 
 
 def searched_there(packed: bytes) -> list[dict[str, Any]]:
-    """On a worker."""
+    """The search from one start, on a worker."""
     lines: list[dict[str, Any]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first process has given them

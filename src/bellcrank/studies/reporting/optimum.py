@@ -172,7 +172,7 @@ def components(model: Model, point: str) -> list[str]:
 
 
 def _with_unit(model: Model, name: str) -> str:
-    """Of a measure of the model, or a path; formulas over measures have no unit."""
+    """The name of a measure of the model, or of a path, with its unit; formulas over measures have none."""
     own = dict(zip(model.measure_names, model.measure_units, strict=True))
     path = built_in(model, name)
     unit = own.get(name, "" if path is None else unit_of(model, path))

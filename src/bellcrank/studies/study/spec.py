@@ -156,7 +156,7 @@ def is_formula(text: str) -> bool:
 
 
 def formula_of(text: str) -> Formula:
-    """Of "=ride + 0.1*work"; raises FormulaError."""
+    """The formula of "=ride + 0.1*work"; raises FormulaError."""
     return Formula(text.lstrip()[1:].strip())
 
 

@@ -52,7 +52,7 @@ def _hull(points: Array) -> Triangles:
 
 
 def _outermost(points: Array, directions: Array) -> Array:
-    """Of many vertices those that are farthest in some directions: an ellipsoid has no more triangles than a ball."""
+    """Of many vertices those that are farthest in some directions, so that a mesh has no more triangles than a ball."""
     size = np.maximum(np.ptp(points, axis=0), 1e-12)
     return points[np.unique(((points / size) @ directions.T).argmax(axis=0))]
 

@@ -28,7 +28,7 @@ class Servo(NamedTuple):
 
 
 def servos(model: Model) -> dict[int, Servo]:
-    """By their inputs."""
+    """The servos by their inputs."""
     named = {element.name: element for element in model.elements}
     found = {}
     for k, name in enumerate(model.inputs):

@@ -81,7 +81,7 @@ class ClosedMidpointStepper(ClosureRows):
         take_rest(self, "rest_at_end", "rest")
 
     def _part(self, t: Number, h: Number, first: Integer) -> None:
-        """From the state ``origin`` into ``new``; the rows that are kept are chosen at the start of the first part."""
+        """Takes a part of a step from ``origin`` into ``new``; the kept rows are chosen at the start of the first part."""
         w = self.words
         self.rows_and_responses(w["origin"], t, choose=first)
         newton = ClosedNewton(self)
@@ -164,7 +164,7 @@ class ClosedMidpointStepper(ClosureRows):
         self.less(w["rows_at_start"], w["pushes"], w["pushed"], h)
 
     def slopes(self, t: Number, h: Number, *, along: bool) -> None:
-        """Those in the middle of a part, into ``residuals``."""
+        """The slopes in the middle of a part, into ``residuals``."""
         middle, into = self.words["aside"], self.words["residuals"]
         self.moved(h, middle, end=False, along=along)
         self.derivative(middle, into, t + 0.5 * h, along=along)
@@ -172,7 +172,7 @@ class ClosedMidpointStepper(ClosureRows):
             call_turn_slopes(self, middle, into, along=along)
 
     def slopes_at_start(self, t: Number) -> None:
-        """Those of ``origin``, as k."""
+        """The slopes at ``origin``, as k."""
         start, k = self.words["origin"], self.k[0]
         self.derivative(start, k, t, along=False)
         if not self.plain_rates:

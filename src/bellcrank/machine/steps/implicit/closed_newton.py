@@ -78,7 +78,7 @@ class ClosedNewton:
         e.when(old, lambda: self._renew(t, h))
 
     def _begin(self, t: Number, h: Number) -> None:
-        """From slopes at the start of the part, and without pushes."""
+        """Begins with the slopes at the start of the part, and without pushes."""
         s, e, w = self.s, self.e, self.w
         s.set_real("by_newton", 1.0)
         s.slopes_at_start(t)

@@ -118,7 +118,7 @@ class ClosureRows(FixedStepper):
         return 1.0 + ROUNDED * self.largest(largest)
 
     def _matrix(self) -> tuple[str, str]:
-        """Of S: its arrays and its sizes, as arguments."""
+        """The arrays and sizes of S, as arguments."""
         w = self.words
         arrays = ", ".join(f"ptr {w[name]}" for name in ("rows_upper", "rows_below", "rows_diagonal", "rows_pivots"))
         return arrays, ", ".join(f"i64 {w[name]}" for name in ("kept_count", "rows_stride", "rows_chunks"))

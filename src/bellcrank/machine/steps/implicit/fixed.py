@@ -163,7 +163,7 @@ class ImplicitStepper(FixedStepper):
     # tangents -----------------------------------------------------------------------------------------------------
 
     def _solve_tangents(self, t: Number, h: Number, part: int) -> None:
-        """Until only rounding is left, as of the stages."""
+        """Solves for the tangents of the stages until only rounding is left."""
         newton, w = Newton(self, part), self.words
 
         def slopes() -> None:

@@ -209,7 +209,7 @@ class Newton:
         (self._solve_whole if self.s.momenta else self._solve_halved)(mode, h, rows)
 
     def _apply_inverse(self, mode: Mode) -> None:
-        """To what is in ``right``."""
+        """Applies the inverse to ``right``."""
         w, at = self.w, self._matrix(mode)
         arrays = ", ".join(f"ptr {at[name]}" for name in ("upper", "below", "diagonal", "pivots"))
         sizes = f"i64 {w['order']}, i64 {w['stride']}, i64 {w['row_chunks']}"
@@ -314,6 +314,6 @@ class Newton:
 
 
 def stage_times(stepper: Stepper, t: Number, h: Number) -> Iterator[tuple[int, Number]]:
-    """Those of the stages, each with its number."""
+    """The times of the stages, each with the number of the stage."""
     for i, c in enumerate(stepper.method.c):
         yield i, minimum(t + c * h, stepper.real("latest"))
