@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import BellcrankWarning, DynamicsError, ModelError, StateError
-from bellcrank.studies.history import Scaled
+from bellcrank.studies.history import ScaledDesign
 from bellcrank.studies.starting import first_tangents
 
 from ..blocks import FLOATING, block
@@ -145,7 +145,7 @@ def test_a_start_at_a_dead_centre_is_named():
     dynamics = bc.compile(model, "multipliers", design=design, optimisation=0)
     end = bc.drive(model, "rocker_pin", [0.5, 2.0]).limits[0]
     start = {"q": end.q, "v": np.zeros(3), "t": np.array(0.0)}
-    changes = Scaled.of(design).changes(dynamics.plan)
+    changes = ScaledDesign.of(design).changes(dynamics.plan)
     with pytest.raises(
         DynamicsError, match="the start of 'four-bar' has no derivative by 'parameters.crank_length'.*dead centre"
     ):
