@@ -36,7 +36,7 @@ class DynamicsError(BellcrankError, ArithmeticError):
 
 
 class NoAdjointError(StateError):
-    """What the adjoint of a run cannot differentiate; forward derivatives can: mode="forward"."""
+    """The adjoint of a run cannot differentiate this; forward derivatives can: mode="forward"."""
 
 
 class MissedEventError(StateError):
@@ -99,7 +99,7 @@ _heard = _CollectedWarnings()
 
 @contextmanager
 def kept_warnings() -> Iterator[list[str]]:
-    """What this thread would warn of: for runs among many, which are reported together."""
+    """Collects the warnings of this thread: for runs among many, which are reported together."""
     before, _heard.texts = _heard.texts, []
     try:
         yield _heard.texts

@@ -82,7 +82,7 @@ def _is_ours(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str | None:
-    """Why a computation broke down; None for an error of another kind."""
+    """The reason why a computation broke down; None for an error of another kind."""
     from numpy.linalg import LinAlgError
 
     if isinstance(error, MemoryError):

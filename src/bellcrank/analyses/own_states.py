@@ -123,7 +123,7 @@ def _taken(
 
 
 def _unstable(dyn: Dynamics, about: Matrices) -> tuple[str, ...]:
-    """What moves most along roots that grow."""
+    """The directions that move most along roots that grow."""
     roots, vectors = interruptible(np.linalg.eig, about.A)
     names = [dyn.model.v_names[k] for k in (*about.placed, *about.chosen)]
     away = np.flatnonzero(roots.real > GROWING * np.abs(roots).max(initial=0.0))

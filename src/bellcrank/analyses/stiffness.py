@@ -44,7 +44,7 @@ class Conditions(NamedTuple):
 
 
 class Scales(NamedTuple):
-    """What counts as one: of a displacement 1 rad or the mechanism's size; of an effort the largest that is carried."""
+    """Units for comparison: of a displacement 1 rad or the mechanism's size; of an effort the largest that is carried."""
 
     displacement: Array
     effort: Array

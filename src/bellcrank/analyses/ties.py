@@ -59,7 +59,7 @@ class Ties:
         return found.q if found.error <= limit else None
 
     def unbalanced(self, q: Array, r: Array) -> Array:
-        """What the closures leave of efforts."""
+        """The part of efforts that the closures do not balance."""
         if not self.any:
             return r
         N = self.basis(q)

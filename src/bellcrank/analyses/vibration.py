@@ -214,7 +214,7 @@ def modes(
 def participation(
     dyn: Dynamics, found: Sequence[Mode], q: Array, v: Array, given: Conditions, names: Sequence[str] | None = None
 ) -> Complex:
-    """What modes do to measures, (modes, columns): d, d' = s d, and the accelerations that follow."""
+    """The change of measures in each mode, (modes, columns): d, d' = s d, and the accelerations that follow."""
     J = dyn.measure_jacobians(q, v, given.tau, t=given.t, inputs=given.inputs, names=names)
     d = np.array([list(mode.shape.values()) for mode in found], dtype=complex).reshape(len(found), dyn.model.nv)
     speeds = np.array([mode.root for mode in found])[:, None] * d

@@ -73,7 +73,7 @@ def _whole(given: Given) -> bool:
 
 
 class Changed:
-    """What became of whole arrays: the state q, v, and the changes that brought it about, zero of what was not given."""
+    """The result for whole arrays: the state q, v, and the changes that led to it, zero of what was not given."""
 
     def __init__(self, dynamics: Dynamics, q: Array, v: Array, moved: Array, changed: Array, t: float) -> None:
         self.dynamics, self.model, self.t = dynamics, dynamics.model, t

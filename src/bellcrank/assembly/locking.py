@@ -144,7 +144,7 @@ def _of_block(place: _Place, block: Block, rows: list[int], columns: list[int], 
 
 
 def _wanted(name: str, moved: Array, axes: dict[str, tuple[float, float, float] | None]) -> Iterator[Axis]:
-    """``moved``: (3, k) turns or shifts of the joint, in its parent's axes, in the motions that it would have."""
+    """The wanted axis; ``moved``: (3, k) turns or shifts of the joint in those motions, in its parent's axes."""
     factors = factored(moved, MOVED, unit=STILL)
     if not factors.rank:
         return

@@ -34,7 +34,7 @@ ALIGNED = 3e-8  # of the typical length: what redundant equations leave open bey
 
 
 class Loops:
-    """What the loops of a compiled model demand."""
+    """The loop equations of a compiled model."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         self.dynamics, self.model = dynamics, dynamics.model
@@ -47,7 +47,7 @@ class Loops:
         return np.asarray(self.dynamics.closure(q, np.zeros(self.model.nv), t=t)[0] * self.rows)
 
     def phi_t(self, q: Array, t: float) -> Array:
-        """What moves by itself: G v + phi_t = 0."""
+        """The rate of the equations by the time alone: G v + phi_t = 0."""
         return np.asarray(self.dynamics.closure(q, np.zeros(self.model.nv), t=t)[1] * self.rows)
 
     def G(self, q: Array, t: float) -> Array:
@@ -105,7 +105,7 @@ class Loops:
 
     @property
     def redundant(self) -> float:
-        """What redundant equations may leave open, in metres: elsewhere they add more, and the mechanism moves far."""
+        """The error that redundant equations may leave, in metres: closing them further would move the mechanism far."""
         return float(LENIENT**2 * self.tolerance * self.length)
 
     def error(self, q: Array, t: float) -> float:

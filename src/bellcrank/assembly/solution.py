@@ -161,7 +161,7 @@ def closed(dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass
 def _positions(
     loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]
 ) -> tuple[HeldCoordinates, Array]:
-    """Where the loops close, and what was really held."""
+    """The positions in which the loops close, and the coordinates that were really held."""
     if loops.error(start.q, t) <= limit:
         return start.held, start.q
     nothing = HeldCoordinates.none(loops.model)
@@ -177,7 +177,7 @@ def _positions(
 def _kept(
     loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]
 ) -> tuple[HeldCoordinates, Array]:
-    """Where the loops close with what is held; what the file says may be off a little."""
+    """The positions in which the loops close with what is held; values in a file may be off a little."""
     nothing = HeldCoordinates.none(loops.model)
     base = _base(loops, start, t, limit)
     if base is not None:

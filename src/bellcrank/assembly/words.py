@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 class Gap(NamedTuple):
-    """What is left open: m, rad; of a coupler the sum itself; of a rod, the length that it should have."""
+    """The gap of a closure: m, rad; of a coupler the sum itself; of a rod, the length that it should have."""
 
     closure: Closure
     distance: float

@@ -57,7 +57,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def show(found: Any, *, as_json: bool) -> None:
-    """What was found: for machines as JSON, for people as a table."""
+    """Shows a result: for machines as JSON, for people as a table."""
     if as_json:
         print_json(found.as_dict())
         return

@@ -6,7 +6,7 @@ from ..errors import StateError
 
 
 def named_texts(pairs: list[str] | None, option: str, form: str) -> dict[str, str]:
-    """What stands behind the first ``=``, by what stands before it."""
+    """The texts after the first ``=``, by the names before it."""
     found = {}
     for pair in pairs or ():
         name, equals, value = pair.partition("=")

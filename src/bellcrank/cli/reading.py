@@ -117,7 +117,7 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _as_text(parameter: inspect.Parameter) -> inspect.Parameter:
-    """What is a ModelFile to the command is a text to typer."""
+    """A ModelFile as the text that typer expects."""
     if parameter.name != "model":
         return parameter
     optional = parameter.default is None

@@ -118,7 +118,7 @@ def normalised(model: Model, q: Array) -> Array:
 
 
 def formulations(model: Model) -> tuple[list[OwnFormulation], dict[str, str]]:
-    """All formulations that take this model, the default first; and of the others, why not."""
+    """All formulations that take this model, the default first; and for each of the others the reason why it does not."""
     from ..formulations import CLOSED, FORMULATIONS
 
     default = OwnFormulation(model, compile(model).formulation)

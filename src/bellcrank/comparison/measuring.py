@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came out, the default formulation first."""
+    """The results, the default formulation first."""
 
     model: str
     coordinates: int

@@ -53,7 +53,7 @@ class Bound:
             array[...] = arrays[name]
 
     def __call__(self, *given: Array) -> Array | None:
-        """None where the result is not finite."""
+        """The assembled start; None where the result is not finite."""
         out = np.empty(self._size)
         assert self._call is not None
         return out if self._call(*given, *self._time, out) else None

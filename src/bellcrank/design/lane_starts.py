@@ -52,7 +52,7 @@ class LaneStarts:
         return unit_quaternions(self.model, q), v, problems
 
     def _alone(self, p: Array) -> tuple[Array, Array, str | None]:
-        """All that ``bc.assemble`` does, where the way from the base's start is not short."""
+        """The start by ``bc.assemble``, where the way from the base's start is not short."""
         try:
             model = self.design.model(p)
             return model.initial_q, model.initial_v, None

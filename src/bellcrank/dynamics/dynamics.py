@@ -232,5 +232,5 @@ class Dynamics(Evaluation):
         return quantities.momenta.hamilton(self) if self.canonical else self.program
 
     def speeds_of(self, q: Array, v: Array, t: float) -> Array:
-        """What a time loop in machine code integrates beside q: p, or v itself."""
+        """The quantity that a time loop in machine code integrates beside q: p, or v itself."""
         return self.momenta(q, v, t=t) if self.canonical else v

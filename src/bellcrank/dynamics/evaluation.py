@@ -188,11 +188,11 @@ class Evaluation:
         return own | {f"d{name}": names for name, names in own.items()} | {"t": ("t",)}
 
     def _names(self, argument: str) -> tuple[str, ...]:
-        """What the entries of an argument are called."""
+        """Names of the entries of an argument."""
         return self._other_names.get(argument, self.model.v_names)
 
     def refusal(self, arrays: dict[str, Array]) -> Exception:
-        """Why there is no finite result at the first state of checked arguments."""
+        """The reason why there is no finite result at the first state of checked arguments."""
         for name, x in arrays.items():
             bad = np.flatnonzero(~np.isfinite(x[0]))
             if len(bad):

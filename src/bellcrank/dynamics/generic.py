@@ -80,7 +80,7 @@ def _alike(model: Model) -> Iterator[NDArray[np.int64]]:
 
 
 def _walked(dynamics: Evaluation, q: Array, t: float, way: Array) -> Array:
-    """Where a walk ends: a few steps along what the closures leave free, always in the direction of the step before."""
+    """The end of a walk: a few steps along the free motions, always in the direction of the step before."""
     for _ in range(_STEPS):
         way = _free_part(comparable_rows(dynamics, q, t), way)
         fastest = float(np.abs(way).max(initial=0.0))
@@ -118,7 +118,7 @@ def _moved(dynamics: Evaluation, q: Array, way: Array) -> Array:
 
 
 def _free_part(G: Array, way: Array) -> Array:
-    """What the equations leave of a displacement; those that hardly say anything do not count."""
+    """The part of a displacement that the equations allow; equations that hardly constrain it do not count."""
     return way - _least(G, G @ way, _FREE)
 
 

@@ -74,7 +74,7 @@ def on_children(model: Model, positions: Array, rotations: Array, wrenches: Arra
 
 
 def joint_points(model: Model, positions: Array, rotations: Array) -> Array:
-    """Where the reactions of the joints of the tree are taken: on the child, as it is written; (..., n, 3)."""
+    """The points at which reactions of the tree's joints are taken: on the child, as it is written; (..., n, 3)."""
     points = positions.copy()
     for row in np.flatnonzero(model.turned):
         inner, at = model.parents[row], model.position[row]
@@ -83,7 +83,7 @@ def joint_points(model: Model, positions: Array, rotations: Array) -> Array:
 
 
 def _drive_order(plan: Plan) -> NDArray[np.intp]:
-    """Where the driven degrees of freedom, in the file's order, are in the walk's."""
+    """The places in the walk's order of the driven degrees of freedom, which are in the file's order."""
     place = plan.tree.place
     order: list[int] = []
     for body, joint in enumerate(plan.model.joints):

@@ -162,7 +162,7 @@ def passed(then: Directions, now: Directions) -> NDArray[np.bool_]:
 
 
 def zero_between(t: float, s: float, later: float, s_later: float) -> float:
-    """When what is s at t vanished, to come back reversed as s_later."""
+    """The time at which a quantity vanished that is s at t and comes back reversed as s_later."""
     return t + (later - t) * s / (s + s_later)
 
 

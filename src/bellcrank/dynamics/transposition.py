@@ -34,7 +34,7 @@ def adjoint(
     t: ArrayLike = 0.0,
     inputs: OrZero = None,
 ) -> Adjoint:
-    """``seeds``: adjoints of outputs, (states, size); ``along``: inputs whose adjoints are wanted."""
+    """The adjoint of a program; ``seeds``: adjoints of outputs, (states, size); ``along``: inputs whose adjoints are wanted."""
     kernel, states = adjoint_kernel(dyn, program, tuple(along)), len(rows["q"])
     given = {name: np.ascontiguousarray(x) for name, x in rows.items() if name in kernel.program.inputs}
     if "t" in kernel.program.inputs:

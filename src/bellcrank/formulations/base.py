@@ -76,7 +76,7 @@ class Body(Protocol):
 
     @property
     def slide(self) -> Vector:
-        """How far the joint has moved the body's origin, in the axes in which the transform has its offset."""
+        """Displacement of the body's origin by the joint, in the axes in which the transform has its offset."""
 
     @property
     def carried_mass(self) -> Number:
@@ -137,7 +137,7 @@ class AttachedBody(Protocol):
 
 
 class Closure(Protocol):
-    """What closes a loop: equations between two bodies, with accelerations taken at the closure's points."""
+    """A closure: equations between two bodies, with accelerations taken at the closure's points."""
 
     @property
     def i(self) -> AttachedBody: ...
@@ -245,7 +245,7 @@ class Walk(Protocol):
 
     @property
     def asked(self) -> frozenset[str]:
-        """What the measures need besides states: "a" (accelerations of bodies), and outputs of passes."""
+        """The quantities that measures need besides states: "a" (accelerations of bodies), and outputs of passes."""
 
     def leave_states(self) -> None:
         """Leave where the bodies are that measures are of, unless force elements or closures have had that done."""

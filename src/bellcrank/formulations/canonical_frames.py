@@ -18,7 +18,7 @@ NOTHING: Felt = (ArticulatedInertia.zero(), Force.zero(), ZERO)
 
 
 class Reference(Protocol):
-    """How steps at a body are taken, and what passes between it and its parent."""
+    """The steps at a body for a choice of frames, and the messages between it and its parent."""
 
     @staticmethod
     def prepare(walk: Walk) -> None: ...
@@ -28,7 +28,7 @@ class Reference(Protocol):
 
     @staticmethod
     def moment(body: Body) -> Vector:
-        """What the body adds to the first moment of the subtree."""
+        """The body's part of the first moment of the subtree."""
 
     @staticmethod
     def motion(body: Body, motion: Motion) -> Motion:

@@ -34,7 +34,7 @@ class NodeClosure(Protocol):
 
     @property
     def scales(self) -> Sequence[Number]:
-        """What makes the equations comparable: all in metres."""
+        """Factors that make the equations comparable: all in metres."""
 
     def turn(self, a: Placed, b: Placed) -> tuple[tuple[Number, ...], ...]:
         """Turns multipliers of the first three equations, if they are along axes of the base, to axes of the world."""
@@ -67,7 +67,7 @@ class Node(Protocol):
         """Place of the parent body."""
 
     def dof(self, place: int, k: int) -> int:
-        """Which of the node's coordinates the k-th one of a joint is."""
+        """The number among the node's coordinates of the k-th one of a joint."""
 
     @property
     def spin(self) -> Vector:
@@ -186,7 +186,7 @@ class Node(Protocol):
     def matrix(self, entries: Sequence[Sequence[Number]], columns: int) -> Any: ...
 
     def condensed_form(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
-        """What a child has reported, matrices of given shapes; a square H is symmetric."""
+        """The condensed form that a child has reported, matrices of given shapes; a square H is symmetric."""
 
     def report_condensed_form(self, T: Any, H: Any) -> None:
         """x = T (y; 1); a square H is symmetric, and its entry for (1; 1) does not matter."""

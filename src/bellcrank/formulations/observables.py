@@ -65,7 +65,7 @@ def acting(walk: Walk) -> None:
 
 
 def act(body: Body, nothing: float) -> float:
-    """What the force elements do: their moment and force at the body's origin, in ground's axes; the efforts of its joint."""
+    """The action of the force elements: moment and force at the body's origin, in ground's axes; the efforts of its joint."""
     n, f = body.applied_world
     efforts = body.effort
     body.output("acting", [*n, *f, *efforts, *(0.0,) * (6 - len(efforts))])

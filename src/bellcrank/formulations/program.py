@@ -8,7 +8,7 @@ from typing import Any
 
 
 def tangent_of(name: str) -> str:
-    """What the tangents of an input, or of some data, are called."""
+    """The name of the tangents of an input, or of some data."""
     return f"d_{name}"
 
 
@@ -37,7 +37,7 @@ class Program:
     of_design: bool = True  # tangents are those of the data too, where a design may change them
 
     def key(self) -> tuple[Any, ...]:
-        """All that decides which code it needs, besides the structure of the model."""
+        """A text of all that decides which code the program needs, besides the structure of the model."""
         passes = self.scratch, self.forces, self.late, self.nodes, self.tangents, self.of_design
         return (self.name, self.inputs, *self.outputs.items(), *passes)
 

@@ -28,7 +28,7 @@ def regular_file(path: Path) -> Path:
 
 
 def read_bytes(path: Path) -> bytes:
-    """What a file holds, or a ModelError that names it."""
+    """The content of a file, or a ModelError that names it."""
     try:
         with regular_file(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)

@@ -116,7 +116,7 @@ class Joint:
 
     @classmethod
     def law_names(cls) -> tuple[str, ...]:
-        """What drives it, a law each: the coordinates, and of a quaternion an angle about an axis of the motion."""
+        """Names of the laws that drive it: the coordinates, and of a quaternion an angle about an axis of the motion."""
         return cls.q_names if cls.quaternion is None else (*cls.q_names[: cls.quaternion], "angle")
 
     @staticmethod

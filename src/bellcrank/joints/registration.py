@@ -123,7 +123,7 @@ def _of_closing(joint: type[Joint]) -> Iterator[str]:
 
 
 def _closed(joint: type[Joint], v: Sequence[float]) -> tuple[Array, Array]:
-    """Where the joint is somewhere and moves with v: what of each closing equation should be zero, and its row on j."""
+    """The closing equations of a joint in a general position, moving with v: of each what should be zero, and its row on j."""
     q, v = SOMEWHERE[: joint.nq], v[: joint.nv]
     R, p = pose(joint, q, DATA)
     turn = np.kron(np.eye(2), R)

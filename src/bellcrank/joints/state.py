@@ -18,7 +18,7 @@ from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
 
 @dataclass(frozen=True)
 class State(Joint):
-    """``unit`` is the user's; "" where none is given."""
+    """A user-defined state; ``unit`` is the user's, "" where none is given."""
 
     unit: str = ""
 

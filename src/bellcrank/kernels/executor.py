@@ -54,7 +54,7 @@ class Executor(ABC):
         inward: bool,
         wide: Sequence[bool] = (),
     ) -> None:
-        """``wide``: which of the numbers that pass along are vectors of tangents."""
+        """A loop with a message; ``wide``: which of its numbers are vectors of tangents."""
 
     @abstractmethod
     def switch(

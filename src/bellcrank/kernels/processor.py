@@ -56,7 +56,7 @@ def _lanes(made_for: Processor) -> int:
 
 
 def processor() -> Processor:
-    """What BELLCRANK_CPU asks for."""
+    """The processor that BELLCRANK_CPU asks for."""
     return _processor(os.environ.get("BELLCRANK_CPU") or HOST)
 
 

@@ -19,7 +19,7 @@ _spent = _Spent()
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """What is inside is compiling; parts inside parts count once."""
+    """Counts the time inside as compiling; parts inside parts count once."""
     began = time.perf_counter()
     _spent.depth += 1
     try:

@@ -114,7 +114,7 @@ def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
 
 @contextmanager
 def one_thread(stop: threading.Event | None = None) -> Iterator[None]:
-    """All that is asked for inside runs in this thread; machine code that takes long looks now and then whether to ``stop``."""
+    """Runs everything inside in this thread; long machine code looks now and then whether to ``stop``."""
     before = _here.alone, _here.stop
     _here.alone, _here.stop = True, stop
     try:
@@ -124,7 +124,7 @@ def one_thread(stop: threading.Event | None = None) -> Iterator[None]:
 
 
 def stopping() -> threading.Event:
-    """What is set when this thread's work is no longer wanted."""
+    """The flag that is set when this thread's work is no longer wanted."""
     return _here.stop or threading.Event()
 
 

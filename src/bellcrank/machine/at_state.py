@@ -75,7 +75,7 @@ def body_state(numbers: list[Number]) -> BodyState:
 
 
 class ElementInputs(NamedTuple):
-    """What an element may read besides its row and the states: the time, its input, tables, measures."""
+    """Inputs of an element besides its row and the states: the time, its input, tables, measures."""
 
     t: Number = 0.0
     u: Number = 0.0
@@ -277,7 +277,7 @@ def curve_at(table: Lookup, data: Data, slot: int, x: Number, pool: Any) -> Curv
 
 
 def action_wrench(data: Data, carrier: BodyState, multiplier: Number) -> tuple[Vector, Force]:
-    """Where a coupler acts, and its wrench there: lambda linear + |lambda| size + always, in the axes of the carrier."""
+    """The point at which a coupler acts, and its wrench: lambda linear + |lambda| size + always, in the axes of the carrier."""
 
     def vector(slot: int) -> Vector:
         return Vector(*[data(slot + k) for k in range(3)])

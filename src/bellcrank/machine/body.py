@@ -64,7 +64,7 @@ class Body:
         return str(self.walk.array("work").row(self.index))
 
     def slot(self, k: int) -> int:
-        """Where the k-th of these is."""
+        """The place of the k-th of these numbers."""
         return k
 
     def kept_number(self, k: int, wide: bool) -> str:

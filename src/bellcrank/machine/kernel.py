@@ -103,7 +103,7 @@ Made = TypeVar("Made", bound=OnNumbers)
 
 
 def made_once(plan: Plan, name: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """What was made for a plan, or for one that differs in its numbers only."""
+    """The object made for a plan, or a copy of the one made for a plan that differs in its numbers only."""
     first: Made | None = plan.made.get(name)
     if first is None:
         first = plan.made[name] = make()
@@ -247,7 +247,7 @@ class Frame:
 
 
 def _pairs(places: Places, arrays: Mapping[str, Any], lanes: int) -> NDArray[np.int64]:
-    """Where a number stands in the row of a design, and its address in the data of the lanes."""
+    """For each number in the row of a design: its place there, and its address in the data of the lanes."""
     rows = [
         np.stack([sources, arrays[name].ctypes.data + 8 * lanes * entries], axis=1)
         for name, (entries, sources) in places.items()

@@ -179,7 +179,7 @@ def _on_sum(walk: Walk, signature: ElementSignature, i: Integer, data: Data) -> 
 
 
 def state_of(walk: Walk, row: Integer, known: bool = False) -> BodyState:
-    """``known``: with the acceleration that the program has left (Body.leave_known)."""
+    """The state of a body; ``known``: with the acceleration that the program has left (Body.leave_known)."""
     numbers = [walk.array("states")[row, k] for k in range(STATE)]
     return body_state(numbers + [walk.array("known")[row, k] for k in range(WRENCH if known else 0)])
 

@@ -101,7 +101,7 @@ PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 
 def structure_name(plan: Plan) -> str:
-    """Everything of a plan that machine code depends on, as a short name."""
+    """A short name of everything in a plan that machine code depends on."""
     if STRUCTURE not in plan.made:
         plan.made[STRUCTURE] = digest(str(structure_key(plan)))
     return str(plan.made[STRUCTURE])

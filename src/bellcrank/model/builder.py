@@ -115,7 +115,7 @@ def _turn(given: Any) -> TurnSpec:
 
 
 class Parts:
-    """What a mechanism and an assembly have in common."""
+    """The part that a mechanism and an assembly have in common."""
 
     def __init__(self) -> None:
         self._lists: dict[str, list[Any]] = {}

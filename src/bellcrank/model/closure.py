@@ -92,7 +92,7 @@ class Closure:
 
 
 def closure_problems(closure: Closure, n: int) -> Iterator[str]:
-    """What cannot be; n is the number of rows of the model."""
+    """Problems of a closure; n is the number of rows of the model."""
     if closure.kind not in CLOSURES:
         yield f'there is no kind "{closure.kind}". Choose from {", ".join(CLOSURES)}.'
         return

@@ -177,7 +177,7 @@ class Model:
         return len(self.inputs) + len(self.stictions)
 
     def input_of(self, element: Element) -> int:
-        """Which of these an element reads; -1 if none."""
+        """The number of the input that an element reads; -1 if none."""
         if element.kind != "joint_stiction":
             return element.input
         return len(self.inputs) + [self.elements[k].name for k in self.stictions].index(element.name)

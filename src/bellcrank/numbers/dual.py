@@ -147,7 +147,7 @@ class Dual:
         return x if self._alike(x) else type(self).constant(x, len(self.tangents))
 
     def _other(self, x: Number) -> Number:
-        """What a value is compared with."""
+        """The number with which a value is compared."""
         return x.value if self._alike(x) else x if self._is_number(x) else NotImplemented
 
     def __lt__(self, other: Number) -> Any:

@@ -130,7 +130,7 @@ class Tape(Graph):
 
 
 class Replay:
-    """What outputs need of a tape, ready to be computed on any numbers."""
+    """The part of a tape that outputs need, ready to be computed on any numbers."""
 
     def __init__(self, tape: Tape, outputs: Sequence[Any]) -> None:
         steps = [(k, *tape.steps[k]) for k in tape.needed(outputs)]
@@ -289,7 +289,7 @@ def values_of(array: Any) -> NDArray[np.float64]:
 
 
 def varied(array: Any) -> NDArray[np.bool_]:
-    """Which entries a design can change."""
+    """For each entry whether a design can change it."""
     array = np.asarray(array)
     found: NDArray[np.bool_] = np.zeros(array.shape, dtype=bool)
     if array.dtype == object:

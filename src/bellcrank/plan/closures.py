@@ -229,13 +229,13 @@ def closing_axes(closure: Closure) -> Array:
 
 
 def turning_rows(closure: Closure) -> NDArray[np.bool_]:
-    """Which equations of a closing joint are about angles; (rows,)."""
+    """The equations of a closing joint that are about angles; (rows,)."""
     assert closure.joint is not None
     return np.array(turning_equations(JOINTS["fixed"] if closure.motion is not None else type(closure.joint)), dtype=bool)
 
 
 def row_scales(model: Model, length: float) -> Array:
-    """What makes the equations comparable: all in metres, angles times a typical length; (m,)."""
+    """Factors that make the equations comparable: all in metres, angles times a typical length; (m,)."""
     scales = []
     for closure in model.closures:
         own = np.ones(closure.rows)

@@ -129,7 +129,7 @@ class _Pool:
         self.size = 0
 
     def add(self, table: AnyTable) -> tuple[float, ...]:
-        """Where a table starts and how many points it has along each of its arguments."""
+        """The place at which a table starts and how many points it has along each of its arguments."""
         start = self.size
         self.parts.append(table.rows)
         self.size += len(self.parts[-1])

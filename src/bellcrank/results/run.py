@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class FinalState(NamedTuple):
-    """Where a run ended: coordinates (nq,), velocities (nv,), time in s."""
+    """The end of a run: coordinates (nq,), velocities (nv,), time in s."""
 
     q: np.ndarray
     v: np.ndarray
@@ -421,7 +421,7 @@ class Run:
         return sweep(compute, self.model, self.values, self._stretches, tau)
 
     def _swept(self, compute: Any) -> dict[str, np.ndarray]:
-        """What ``compute`` finds, kept for later; what is not a number is reported."""
+        """The result of ``compute``, kept for later; what is not a number is reported."""
         found = self._computed(compute)
         self._values.update(found)
         self._warn_of_missing(found)

@@ -37,7 +37,7 @@ class Peak:
 
 @dataclass(frozen=True)
 class Work:
-    """What a source has done by the end of a run, in J."""
+    """The work of a source by the end of a run, in J."""
 
     source: str
     value: float
@@ -135,11 +135,11 @@ class Summary:
 
     @property
     def doubt(self) -> str | None:
-        """Why the run is not to be trusted, if its energy does not add up."""
+        """The reason why the run is not to be trusted, if its energy does not add up."""
         return energy_doubt(self.energy_error)
 
     def rows(self) -> list[tuple[str, str]]:
-        """What a person wants to read, as (name, value)."""
+        """The rows of the table, as (name, value)."""
         rows = [
             ("bodies", str(self.bodies)),
             ("degrees of freedom", _count(self.dof)),
@@ -247,7 +247,7 @@ def _closures(errors: tuple[float, float, float] | None) -> list[tuple[str, str]
 
 
 def _if_known(find: Callable[[], T]) -> T | None:
-    """What can be found of a run; None where its states do not allow to compute it."""
+    """A result about a run; None where its states do not allow to compute it."""
     try:
         return find()
     except BellcrankError:

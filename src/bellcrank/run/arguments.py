@@ -84,7 +84,7 @@ def no_functions(method: str) -> StateError:
 
 
 def formulation_for(method: str, model: Model, formulation: str, functions: bool) -> str:
-    """What "auto" means for a method: those that keep the structure of Hamilton's equations integrate q and p."""
+    """The meaning of "auto" for a method: those that keep the structure of Hamilton's equations integrate q and p."""
     scheme = METHODS.get(method)
     if scheme is None or not scheme.implicit or scheme.adaptive:
         return formulation

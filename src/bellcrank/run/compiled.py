@@ -141,7 +141,7 @@ def _closure_of(trajectory: Trajectory) -> str:
 
 @dataclass
 class _Host:
-    """What the host does between the pieces of a run."""
+    """The host's work between the pieces of a run."""
 
     dynamics: Dynamics
     scheme: RungeKutta
@@ -298,7 +298,7 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
 
 
 def _problem(trajectory: Trajectory, method: str, *, asking: bool) -> str | None:
-    """What went wrong, when, and at which joint; None if nothing did. ``asking``: functions of the caller's were called."""
+    """A text of what went wrong, when, and at which joint, or None. ``asking``: functions of the caller's were called."""
     status, when = trajectory.status, f"t = {trajectory.real('t'):.9g} s"
     if status in (NOT_FINITE, NOT_SOLVED):
         t = trajectory.real("t")

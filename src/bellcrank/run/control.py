@@ -104,7 +104,7 @@ class Control:
         self._names = {"tau": model.v_names, "inputs": model.inputs}
 
     def at(self, t: float, q: Array, v: Array) -> dict[str, Array]:
-        """What the functions give, each an array of the right size, or an error that says what it must return.
+        """The values of the functions, each an array of the right size, or an error that says what it must return.
 
         They see copies of q and v, which they may keep or change.
         """
@@ -188,7 +188,7 @@ class TabledInputs:
 
 
 def with_tables(model: Model, given: Any) -> Any:
-    """What was given for the inputs; a mapping with tables becomes a function of time."""
+    """The given inputs; a mapping with tables becomes a function of time."""
     if isinstance(given, Mapping) and not all(map(_is_number, given.values())):
         return TabledInputs(model, given)
     return given

@@ -23,7 +23,7 @@ def _time(outcome: Outcome) -> float:
 
 
 def interrupted(outcome: Outcome) -> Outcome:
-    """What there is when the user interrupts what comes after it."""
+    """The outcome so far as an interrupted one, when the user interrupts what comes after it."""
     passages = outcome.passages[:-1] if stopped_by_singularity(outcome) else outcome.passages
     return outcome._replace(problem=f"interrupted at t = {_time(outcome):.6g} s", passages=passages)
 

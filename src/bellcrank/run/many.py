@@ -140,6 +140,6 @@ class _PerRun(Sequence[Mapping[str, Any]]):
 
 
 def _methods(method: str, switched: float) -> list[list[float | str]]:
-    """What took a run on, and since when."""
+    """The methods of a run, with the times from which they were used."""
     first: list[list[float | str]] = [[0.0, "dopri5" if method == AUTO else method]]
     return [*first, [switched, "radau"]] if np.isfinite(switched) else first

@@ -162,7 +162,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class _Loads:
-    """What drives a run besides the model's own forces: efforts and inputs, constant or functions; what is called for them."""
+    """The loads of a run besides the model's own forces: efforts and inputs, constant or functions; what is called for them."""
 
     tau: Any
     inputs: Any
@@ -192,7 +192,7 @@ def _start(dynamics: Dynamics, loads: _Loads, q: Given, v: Given, after: Run | N
 
 
 def _look_ahead(model: Model, loads: _Loads, times: Array) -> None:
-    """What can be known of a run before its first step: curves that overshoot, jumps, tables that end early."""
+    """Warns of what is known before the first step: curves that overshoot, jumps, tables that end early."""
     for text in (*overshooting(model), *jumping(model, float(times[0]), float(times[-1]))):
         warn(text)
     if loads.tables is not None:
@@ -223,7 +223,7 @@ def _watcher(
     control: Control | None,
     begins: Sequence[str],
 ) -> Watcher | None:
-    """What looks for the events; what a method cannot do is refused."""
+    """The watcher of the events; an event that a method cannot watch is refused."""
     if control is not None and method != AUTO and method not in METHODS:
         raise no_functions(method)
     if control is not None:

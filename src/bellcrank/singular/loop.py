@@ -35,7 +35,7 @@ OFTEN = 20  # times that one step is made shorter
 
 
 class Watched(NamedTuple):
-    """What is looked for in every step, and times at which the equations of motion are not smooth: steps end there."""
+    """The watches of every step, and times at which the equations of motion are not smooth: steps end there."""
 
     look: Look | None = None
     corners: tuple[float, ...] = ()
@@ -57,7 +57,7 @@ class Stepper(Protocol):
         """A piece of the motion: forces are asked for at times of the window only, so that what begins there has begun."""
 
     def now(self) -> Any:
-        """What is to be kept of the present state."""
+        """The record of the present state."""
 
     def states(self, kept: list[Any]) -> States:
         """States that were kept, as rows of a batch."""
@@ -115,7 +115,7 @@ class SampleRecorder:
         return False
 
     def _pass_corner(self) -> None:
-        """What holds from there on: the state is entered once more, with other forces."""
+        """Passes a corner: the state is entered once more, with the forces from there on."""
         self.enter()
         self._window(just_after(self.corners.pop(0)))
         self.keep(False)

@@ -74,7 +74,7 @@ class Quantities:
         return self.mass_matrix(t, q=q).reshape(self.nv, self.nv)
 
     def force(self, q: Array, v: Array, t: float) -> Array:
-        """What accelerates the mechanism with its loops open: M a = force."""
+        """The force that accelerates the mechanism with its loops open: M a = force."""
         return self.tau - self._inverse_dynamics(self.clock(t), q=q, v=v)
 
     def closure(self, q: Array, v: Array, t: float) -> Array:

@@ -57,7 +57,7 @@ def integrate_rattle(
 
 
 class Place(NamedTuple):
-    """All that a configuration says: metric, factors of G L^-T, and the rates of the closures at rest."""
+    """The quantities of a configuration: metric, factors of G L^-T, and the rates of the closures at rest."""
 
     t: float
     q: Array

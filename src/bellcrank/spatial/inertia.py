@@ -72,7 +72,7 @@ class RigidInertia(NamedTuple):
         return Force((self.J @ a.w) + self.mc.cross(a.v), a.w.cross(self.mc) + a.v * self.m)
 
     def gyroscopic(self, w: Vector) -> Force:
-        """What turning at w takes, with the acceleration of the origin measured as a point's: w x J w, w x (w x mc)."""
+        """The force for turning at w, with the acceleration of the origin measured as a point's: w x J w, w x (w x mc)."""
         return Force(w.cross(self.J @ w), w.cross(w.cross(self.mc)))
 
     @classmethod

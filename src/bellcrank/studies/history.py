@@ -121,7 +121,7 @@ class History:
         return np.concatenate(found), measuring(parts[0][0], names).units
 
     def rates(self, names: Sequence[str]) -> Array:
-        """How measures change in time, (T, columns)."""
+        """The rates of measures, (T, columns)."""
         return np.concatenate([self._rates(dyn, here, names) for dyn, here in self.parts()])
 
     def sides(self, names: Sequence[str], k: int) -> tuple[Array, Array]:
@@ -166,7 +166,7 @@ class History:
         return AtState(dyn, self._rows(here), along, None, self.times[here], self.start["u"], True)
 
     def _rates(self, dyn: Dynamics, here: slice, names: Sequence[str]) -> Array:
-        """How measures change in time: their derivatives along the motion."""
+        """The rates of measures: their derivatives along the motion."""
         code = measuring(dyn, names)
         if code.pushed:  # jerks of reactions are not asked for
             found = np.full((here.stop - here.start, len(names)), np.nan)

@@ -51,7 +51,7 @@ class Peaks:
     loops: Loops
 
     def time_of(self, output: Output) -> float:
-        """When max(...) or min(...) is taken, to about the accuracy of the run."""
+        """The time at which max(...) or min(...) is taken, to about the accuracy of the run."""
         times = self.run.values("time")
         values = self._values(output, times, self.run.values("q"), self.run.values("v"), self.run.values("a"))
         k = int(np.argmax(np.where(np.isnan(values), -np.inf, values)))
@@ -112,7 +112,7 @@ def _closed(dyn: Dynamics, outcome: Outcome) -> Outcome:
 
 
 def _highest(curve: Chebyshev, near: float) -> float:
-    """Where the polynomial is level and highest, or at one of its ends."""
+    """The place where the polynomial is level and highest, or one of its ends."""
     a, b = (float(x) for x in curve.domain)
     roots = np.asarray(curve.deriv().roots(), dtype=complex)
     level = [float(x.real) for x in roots if abs(x.imag) <= 1e-9 * (b - a) and a < x.real < b]

@@ -151,7 +151,7 @@ def held_basis(loops: Loops, held: HeldCoordinates, q: Array) -> Array:
 
 
 def _left(dynamics: Dynamics, start: dict[str, Array], changes: Changes, dq: Array, dv: Array, which: int) -> Array:
-    """How the errors of the closures (0), or their rates (1), change with the parameters, (m, parameters)."""
+    """The changes of the errors of the closures (0), or of their rates (1), with the parameters, (m, parameters)."""
     rows = {"q": start["q"][None], "v": start["v"][None]}
     along = Changes(changes.parameters, {"q": dq[None], "v": dv[None]}, changes.tangents, changes.data)
     return derivatives(dynamics, QUANTITIES["closure"], rows, along, float(start["t"]))["closure"].along[0, which::2]

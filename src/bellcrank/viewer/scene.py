@@ -98,11 +98,11 @@ class Placement:
     rotations: Array
 
     def point(self, anchor: Anchor) -> Array:
-        """Where a place is in the world."""
+        """The position of a place in the world."""
         return self.points(anchor.body, anchor.point)
 
     def points(self, body: int, points: ArrayLike) -> Array:
-        """Where points (..., 3) of a body are in the world."""
+        """Positions of points (..., 3) of a body in the world."""
         given = np.asarray(points, dtype=float)
         return given if body < 0 else self.positions[body] + given @ self.rotations[body].T
 

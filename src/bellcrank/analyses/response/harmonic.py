@@ -26,7 +26,7 @@ Complex = NDArray[np.complex128]
 
 
 class Excitation(NamedTuple):
-    """What oscillates: an "input", a "drive" or an "effort", and which."""
+    """An excitation: an "input", a "drive" or an "effort", and which."""
 
     unit: str
     kind: str
@@ -69,7 +69,7 @@ class Harmonic:
         return np.vstack([measured, drives])
 
     def _along(self, s: complex, by_d: Array, by_v: Array, by_a: Array) -> Complex:
-        """What unit amplitudes of the unknowns bring: displacements, and user-defined states."""
+        """The effect of unit amplitudes of the unknowns: displacements, and user-defined states."""
         found = by_d + s * by_v + s * s * by_a
         found[:, self.own] = by_v[:, self.own] + s * by_a[:, self.own]
         return np.asarray(found)

@@ -73,7 +73,7 @@ class AtRest(NamedTuple):
 
 
 def at_rest(model: Model, q: Array, v: Array, given: Conditions) -> AtRest:
-    """``q``: a position of rest of the model, its drives standing as they do at the time; ``v``: with user-defined states."""
+    """The mechanism at rest. ``q``: a position of rest, its drives standing as at the time; ``v``: with user-defined states."""
     still = frozen(model, given.t)
     dyn = compiled(still)
     multipliers = np.zeros(0)

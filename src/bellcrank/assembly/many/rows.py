@@ -33,7 +33,7 @@ MOST_ENTRIES = 4_000_000  # of the Jacobians that are in memory at a time
 
 @dataclass(frozen=True)
 class GivenRows:
-    """What is asked of q, or of v: rows (R, n), the model's own where nothing is said; the names that were given, or None."""
+    """The given values of q or v: rows (R, n), the model's own where nothing is given; the given names, or None."""
 
     what: str
     rows: Array
@@ -55,7 +55,7 @@ class GivenRows:
         return found
 
     def of_row(self, i: int, known: tuple[str, ...]) -> Given:
-        """What row i was given, as ``simulate`` takes it for a single run."""
+        """The values given for row i, as ``simulate`` takes them for a single run."""
         if not self.given:
             return None
         return self.rows[i] if self.names is None else {name: self.rows[i, known.index(name)] for name in self.names}

@@ -74,7 +74,7 @@ class ByDesign:
 
 
 def design_changes(dyn: Evaluation, design: Design, p: Array | None, along: Mapping[str, Array]) -> Changes:
-    """What changes with the parameters: data of the plan, and inputs of the program."""
+    """Changes with the parameters: of data of the plan, and of inputs of the program."""
     at, count = design.start if p is None else p, len(design.names)
     data = {} if p is None else design_data(dyn.plan, design.arrays(p, dyn.plan))
     return Changes(count, along, design_tangents(dyn.plan, design.tangents(at, dyn.plan), count), data)

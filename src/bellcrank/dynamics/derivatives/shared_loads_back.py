@@ -31,7 +31,7 @@ class SharedLoadAdjoints(NamedTuple):
 
 
 def least_back(at: OneState, multipliers: Array, bar: Array, rank: int) -> SharedLoadAdjoints:
-    """``multipliers``: any that balance the motion; ``bar``: the adjoint of those of least reactions, (m,)."""
+    """The adjoints; ``multipliers``: any that balance the motion; ``bar``: the adjoint of those of least reactions, (m,)."""
     L, _ = size_along(at.design, at.design.start)
     size = np.where(at.moments, L, 1.0)
     N = at.self_stresses(rank) * (np.abs(multipliers).max() or 1.0)

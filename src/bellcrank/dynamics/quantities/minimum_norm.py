@@ -232,7 +232,7 @@ class Stressed:
 
 
 def coupler_place(model: Model, closure: Closure) -> int:
-    """Where the effort of a coupler stands in its wrench: a force, as that of teeth and belts is, or a moment."""
+    """The place of a coupler's effort in its wrench: a force, as that of teeth and belts is, or a moment."""
     row, dof, _ = closure.terms[0]
     return 3 if not closure.mesh and model.joints[row].v_units[dof] == "rad/s" else 0
 

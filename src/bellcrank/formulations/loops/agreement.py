@@ -40,7 +40,7 @@ def agree(walk: Walk, node: Node) -> None:
 
 
 def refuse(node: Node, name: str, values: Sequence[Number], excess: Number) -> None:
-    """What was written before becomes not a number where the excess is above zero."""
+    """Replaces outputs that were written by NaN where the excess is above zero."""
     node.output_joints(name, [select(less(excess, _NOTHING), x, NAN) for x in values])
 
 

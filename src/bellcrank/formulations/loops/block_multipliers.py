@@ -43,7 +43,7 @@ from .node_places import Rows, closure_rows, place_all
 
 
 def accelerations_and_powers(walk: Walk) -> None:
-    """All that the balance of energy needs, besides: what drives and driven closures give."""
+    """Accelerations, and all that the balance of energy needs besides: the powers of drives and driven closures."""
     acceleration(walk)
     cut_open(walk)
     from_residuals(walk)
@@ -79,7 +79,7 @@ def from_residuals(walk: Walk, states: bool = True) -> None:
 
 
 def local(node: Node) -> None:
-    """All of a block of one node; the rows of a node of a larger one."""
+    """All equations of a block that is one node; of a node of a larger block its own rows."""
     if node.link:
         at = place_all(node, still=True)[0]
         node.at = carrier(at, at.s, Motion.zero())._replace(swing=ZERO)
@@ -140,7 +140,7 @@ def turned(turn: tuple[tuple[Number, ...], ...], values: Sequence[Number]) -> li
 
 
 def gather(node: Node) -> None:
-    """What the separator would have to give, for each of the motions that are left to it."""
+    """The efforts that the separator would have to supply, for each of the motions that are left to it."""
     if node.link:
         long_loops.carry_rigidly(node, [1.0] * len(node.dofs), node.joint_values("residual"))
     if not node.condensed:
@@ -204,7 +204,7 @@ def output_multipliers(node: Node, found: Sequence[Number]) -> None:
 
 
 def shares(shared: Sequence[Sequence[int]], left: list[Number], agreeing: dict[int, Number], first: int) -> list[list[Number]]:
-    """What each child gives: where several could, all but one give the multiplier of the equation that makes them agree."""
+    """The share of each child: of several that could, all but one give the multiplier of the equation that makes them agree."""
     given: dict[int, int] = {}
     for k, own in enumerate(shared):
         for j in own:

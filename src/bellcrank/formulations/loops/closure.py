@@ -58,7 +58,7 @@ def known_motion(
 
 
 def left_by_velocities(closure: Closure) -> Sequence[Carried]:
-    """What the accelerations that velocities bring about leave of the closure's equations."""
+    """The residual of the closure's equations at the accelerations that velocities cause."""
     answers = []
     for equation in closure.equations:
         right = equation.gamma
@@ -95,7 +95,7 @@ def holding(wanted: Wanted, closure: Closure) -> Sequence[Carried]:
 
 
 def rigid(body: Body, row: Row, f: Force) -> Force:
-    """What the equation says of each coordinate: its row of the Jacobian."""
+    """The coefficients of the equation on each coordinate: its row of the Jacobian."""
     row.leave(body, [S.dot(f) + own for S, own in zip(body.B2, row.own(body), strict=True)], 0.0, 0.0)
     return Force(f.n + body.shift.cross(f.f), f.f)
 

@@ -51,7 +51,7 @@ def children_of(node: Any) -> list[tuple[Sequence[int], int]]:
 
 
 def given_by(shared: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
-    """Which child gives a coordinate, and its number there: the first that could."""
+    """The child that supplies a coordinate, and its number there: the first that could."""
     given: dict[int, tuple[int, int]] = {}
     for k, own in enumerate(shared):
         for i, j in enumerate(own):
@@ -72,7 +72,7 @@ def free_joints(node: Any) -> list[int]:
 
 
 def first_of(node: Any, k: int) -> int:
-    """Where in w the y of a child are."""
+    """The place in w at which the y of a child begin."""
     return len(free_joints(node)) + sum(node.form_sizes[:k])
 
 

@@ -174,7 +174,7 @@ def size_of(R: Sequence[Sequence[Number]]) -> tuple[Number, Number]:
 
 
 def message(node: Node, I: ArticulatedInertia, P: Force, least: Number) -> tuple[ArticulatedInertia, Force]:  # noqa: E741
-    """What the first link reports: with the equations of its loop satisfied."""
+    """The message of the first link: with the equations of its loop satisfied."""
     K, still = solve(node, least)
     for k, gain, x in zip(K, node.moving, still, strict=bool(K)):
         I, P = I.minus_outer(k * -1.0, gain), P + k * x  # noqa: E741

@@ -15,7 +15,7 @@ Takes = Callable[[Any, Placed, RigidInertia, Motion], Force]  # what a body take
 
 
 class Form(NamedTuple):
-    """What a node's motion takes: 1/2 (A y)^T [I U; U^T D] (A y) + P A - d y, A the acceleration of the base.
+    """The quadratic form of a node: 1/2 (A y)^T [I U; U^T D] (A y) + P A - d y, A the acceleration of the base.
 
     Of a node on ground, whose acceleration is known, only D and d are there.
     """
@@ -81,7 +81,7 @@ class Sums:
         return 1 if self.on_ground else 7
 
     def _end(self, H: Any, I: ArticulatedInertia) -> None:  # noqa: E741
-        """What is about the base alone."""
+        """The part of the form that is about the base alone."""
         if self.on_ground:
             return
         n = H.rows - 6

@@ -51,7 +51,7 @@ class Branches:
 
 
 def branches(loops: Loops, q: Array, t: float, block: EquationBlock) -> Branches | None:
-    """None for a block that is too large to be asked."""
+    """The branches of a block; None for a block that is too large."""
     d = block.motions.shape[1]
     if d != block.mobility or d > LARGEST:
         return None

@@ -73,7 +73,7 @@ class LoopReport:
 
 
 def inspect_loops(model: Model, *, rank_tolerance: float | None = None) -> LoopReport | None:
-    """None for a tree."""
+    """A report on the loops of a model; None for a tree."""
     if not model.closures:
         return None
     dyn = Dynamics(model, "multipliers", rank_tolerance=rank_tolerance, optimisation=0)  # nothing to plan

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 class PlacedModel(NamedTuple):
-    """Where bodies are; ground is the last row."""
+    """Poses of the bodies; ground is the last row."""
 
     positions: Array  # (n + 1, 3)
     rotations: Array  # (n + 1, 3, 3)

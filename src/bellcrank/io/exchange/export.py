@@ -95,7 +95,7 @@ class Export:
         return self.model.given_q[self.model.q_index[i] :][:3]
 
     def origin(self, i: int) -> Array:
-        """Where the origin of a body is in the design position."""
+        """The origin of a body in the design position."""
         total = np.zeros(3)
         while i >= 0:
             total = total + self.offset(i)
@@ -152,7 +152,7 @@ class Export:
         return found
 
     def finish(self, *, partial: bool) -> list[str]:
-        """What is left out; raises ModelError if that is more than was allowed."""
+        """A list of what is left out; raises ModelError if that is more than was allowed."""
         if self.never or (self.cannot and not partial):
             left_out = argument("partial", True)
             lines = [f"{line} ({left_out} cannot leave it out)" for line in self.never]

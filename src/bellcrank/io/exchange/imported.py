@@ -155,7 +155,7 @@ class ImportedParts:
         return ours
 
     def look(self, i: int, kind: str, size: Iterable[float], position: Array, axes: Array, **more: Any) -> None:
-        """How a part of their body i looks; its position and axes are in the frame of that body."""
+        """The look of a part of their body i; its position and axes are in the frame of that body."""
         R, body = self.theirs[i].R, self.body(i)
         x, y, z = tidy(self.offset(i, R @ position)).tolist()
         self.looks.append(Look(body, kind, tuple(map(float, size)), (x, y, z), tuple(map(tuple, (R @ axes).tolist())), **more))
@@ -198,7 +198,7 @@ class ImportedParts:
         )
 
     def _changes(self) -> Iterator[str]:
-        """What every reader changes."""
+        """Changes that every reader makes."""
         frictions = [item for item in self.elements if isinstance(item, FrictionSpec)]
         rubbing = {item.joint: CREEP if item.velocity is None else item.velocity for item in frictions}
         for velocity in dict.fromkeys(rubbing.values()):

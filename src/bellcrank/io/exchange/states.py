@@ -35,7 +35,7 @@ XYZW = [1, 2, 3, 0]  # the order of Pinocchio's quaternions
 
 
 class Piece:
-    """How the coordinates of one joint are written elsewhere: ``theirs`` of them. Arrays may have leading dimensions."""
+    """The coordinates of one joint in another program: ``theirs`` of them. Arrays may have leading dimensions."""
 
     theirs = 1
 
@@ -255,7 +255,7 @@ class StateConverter:
 
 
 def _unpacked(found: dict[str, Array]) -> Any:
-    """What was asked for: one array, or several in the order q, v, a, tau."""
+    """The wanted arrays: one array, or several in the order q, v, a, tau."""
     return found["q"] if len(found) == 1 else tuple(found.values())
 
 

@@ -44,7 +44,7 @@ def _limited(compiled: Compiled, array: str, i: int) -> bool:
 
 
 def _why_not(compiled: Compiled, i: int) -> str | None:
-    """What there is no counterpart for."""
+    """The property of an actuator that has no counterpart here."""
     m, mj = compiled.m, compiled.mujoco
     if int(m.opt.disableactuator) >> int(m.actuator_group[i]) & 1 and 0 <= int(m.actuator_group[i]) < 31:
         return "its group is switched off"

@@ -37,7 +37,7 @@ class ModelFolder(NamedTuple):
 
 
 def check_files(root: XmlElement, file: str, options: Options, *, from_text: bool) -> list[Document]:
-    """All files of the model; raises ModelError for one that is outside, for includes in a ring, and for copies without end."""
+    """Checks all files of the model; raises ModelError for files outside, for includes in a ring, and for endless copies."""
     home = ModelFolder(Path(file).parent, options)
     documents = list(_included(Document(root, file, home.folder), home, from_text=from_text))
     assets = [".", *(value for document in documents for value in _folders(document.root))]

@@ -78,7 +78,7 @@ def _compile(root: XmlElement, file: str, *, from_text: bool) -> Any:
 
 
 def _lines(documents: Sequence[Document], file: str) -> Callable[[str, str], Where]:
-    """Where an element of some kind and name was written; the file alone for one that was made from defaults or copies."""
+    """The line of an element of some kind and name; the file alone for one that was made from defaults or copies."""
     found: dict[tuple[str, str], Where] = {}
     for document in documents:
         for node in document.root.walk():

@@ -63,7 +63,7 @@ def _places(spec: Spec, changes: Mapping[str, float], spans: Mapping[Path, tuple
 
 
 def _score(keys: list[str], tail: Path) -> float:
-    """How well the place of a value inside its item fits the rest of a path; zero where it does not."""
+    """A score of how well the place of a value inside its item fits the rest of a path; zero where it does not."""
     matched = 0
     for part in tail:
         if matched < len(keys) and part in (keys[matched], PLACES.get(keys[matched]), _index(keys[matched])):

@@ -62,7 +62,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def read_spec(text: str, file: str, problems: Problems) -> Spec:
-    """What the text says. Values that could not be read are placeholders, and their owners are blamed in ``problems``."""
+    """The spec of a text. Values that could not be read are placeholders, and ``problems`` names their owners."""
     source = ParsedFile(file, text, problems)
     top = TomlTable(source, (), parse_text(text, file))
     check_format(top)

@@ -114,7 +114,7 @@ def unknown_inertias(root: XmlElement, file: str) -> Iterator[tuple[str, str]]:
 
 
 def peculiar(root: XmlElement) -> Iterator[str]:
-    """What a file leaves out or says twice, and how it is read, which is as ROS does."""
+    """Things that a file leaves out or says twice, and how they are read, which is as ROS reads them."""
     for owner in (*root.all("link"), *root.all("joint")):
         label = f'{owner.tag} "{owner.attributes["name"]}"'
         for node in (owner, *owner.all("inertial")[:1]):

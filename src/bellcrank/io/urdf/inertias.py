@@ -31,7 +31,7 @@ class Inertias:
         return bool(self.broken or self.unknown)
 
     def remarks(self) -> Iterator[str]:
-        """What was made of them, a line each."""
+        """A line for each kind of change that was made."""
         for which, what in (
             (self.broken, "masses and inertias that no body can have"),
             (self.unknown, "masses and inertias that are missing, and count as zero"),

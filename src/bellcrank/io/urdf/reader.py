@@ -227,7 +227,7 @@ class _Reading:
                 assembly.initial.append(InitialSpec(ours, (start,)))
 
     def _uncoupled(self, name: str, leader: str, *, moving: bool) -> str:
-        """Why a joint does not follow another one."""
+        """The reason why a joint does not follow another one."""
         what = f'joint "{name}" ({self._where("joint", name)})'
         known = [joint.name for joint in self.robot.joints]
         if leader not in known:

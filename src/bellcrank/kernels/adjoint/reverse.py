@@ -243,7 +243,7 @@ class Reverse:
     # values -------------------------------------------------------------------------------------------------------------
 
     def address(self, pointer: str) -> str:
-        """Where the adjoint of a cell is."""
+        """The address of the adjoint of a cell."""
         part = self.scopes.made.get(pointer)
         if part is None:
             return adjoint_of(pointer)

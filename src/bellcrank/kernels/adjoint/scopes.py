@@ -34,7 +34,7 @@ def plain_kind(kind: str) -> str:
 
 
 def arguments(operation: Operation) -> tuple[str, ...]:
-    """What an operation on numbers takes; a constant may stand in its words."""
+    """The arguments of an operation on numbers; a constant may stand in its text."""
     if operation.kind.startswith("select i1 $, double $, double ") and len(operation.args) == 2:
         return (*operation.args, operation.kind.rpartition(" ")[2])
     return operation.args
@@ -42,7 +42,7 @@ def arguments(operation: Operation) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class Scope:
-    """``makes``: names of what the region makes; ``kept``: those that the backward pass reads, and their places in a frame."""
+    """A region. ``makes``: names of its numbers; ``kept``: those that the backward pass reads, and their places in a frame."""
 
     number: int
     makes: set[str] = field(default_factory=set)

@@ -261,7 +261,7 @@ class Emitter(Graph):
             self.do("store double $, ptr $, align 8", one, address)
 
     def load(self, base: str, index: Int) -> str:
-        """All lanes of the index-th number of a base whose numbers are laid out lane by lane."""
+        """The numbers of all lanes at an index of a base whose numbers are laid out lane by lane."""
         address = self.pointer(base, self.integer("mul", index, self.lanes))
         return self.emit(f"load {self.type}, ptr $, align {self.align}", address)
 

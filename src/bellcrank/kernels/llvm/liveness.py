@@ -21,7 +21,7 @@ PASS = "; a pass over all nodes"  # an operation before each
 
 @dataclass(frozen=True)
 class CellPlan:
-    """What the first recording of a kernel teaches the second."""
+    """Facts about cells that the first recording of a kernel gives to the second."""
 
     dead: frozenset[Cell] = frozenset()
     slots: dict[Cell, int] = field(default_factory=dict)  # places in the rows of nodes, and in those of what they tell

@@ -15,7 +15,7 @@ LIKELY = ", !prof !0"  # the module says how much (PROFILE)
 
 
 def templates(e: Emitter) -> dict[str, str]:
-    """How LLVM says the kinds of operations on numbers."""
+    """LLVM's text for the kinds of operations on numbers."""
     T, B = e.type, e.bool_type
     ones = "true" if e.lanes == 1 else "<" + ", ".join(["i1 true"] * e.lanes) + ">"
     said = {kind: f"{kind} {FLAGS} {T} $, $" for kind in ("fadd", "fsub", "fmul", "fdiv")}

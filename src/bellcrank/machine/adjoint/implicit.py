@@ -191,7 +191,7 @@ class ImplicitRetrace(Retrace):
     # Jacobians -----------------------------------------------------------------------------------------------------------
 
     def _take_jacobian(self, h: Number, first: int, j: int) -> None:
-        """What stage j adds to the matrix: column (j, b), row (i, a) is -h A_ji f'_ba, by its columns."""
+        """Adds stage j to the matrix: column (j, b), row (i, a) is -h A_ji f'_ba, by its columns."""
         w, A = self.words, np.array(self.method.A)
         speeds: list[Number] = [-(h * float(a)) for a in A[j]]
         positions: list[Number] = [-(h * h * float(a)) for a in (A @ A)[j]] if self.halved else speeds

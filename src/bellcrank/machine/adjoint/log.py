@@ -177,7 +177,7 @@ class Log:
         return np.asarray(lengths <= SHORT * usual[:-1])
 
     def _rows(self) -> Array:
-        """What the machine code has written down, and the state after it as one row more."""
+        """The rows that the machine code has written, and the state after them as one row more."""
         trajectory = self.trajectory
         assert trajectory is not None
         layout, count, t = trajectory.layout, trajectory.count("logged"), trajectory.real("t")
@@ -203,6 +203,6 @@ class Log:
 
     @property
     def nbytes(self) -> int:
-        """What is kept."""
+        """The memory of the rows that are kept, in bytes."""
         rows = sum(piece.rows.nbytes for piece in self.pieces if piece.rows is not None)
         return rows + sum(x.nbytes for piece in self.pieces for x in piece.before.values())

@@ -196,7 +196,7 @@ class Retrace:
         return known | {"v": self.speeds(state), "a": self.speeds(slope)}
 
     def end(self, place: Int) -> str:
-        """Where the tape ended after the kernels of a stage: twice as many as stages, and one."""
+        """The end of the tape after a kernel of a stage; there are twice as many ends as stages, and one."""
         return self.e.emit("load ptr, ptr $, align 8", self.e.pointer(self.words["ends"], place))
 
     def put_end(self, end: str, place: Int) -> None:

@@ -121,7 +121,7 @@ def push_impulses(walk: Walk) -> None:
 
 
 def _power(view: ClosureView, total: Sequence[Force]) -> Number:
-    """What the wrenches bring to the two bodies: nothing, unless the closure is driven."""
+    """The power of the wrenches on the two bodies: zero, unless the closure is driven."""
     return power_of(view.i, total[0]) + power_of(view.j, total[1])
 
 

@@ -41,7 +41,7 @@ def coordinate(at: MeasureContext) -> Number:
 
 
 def effort(at: MeasureContext) -> Number:
-    """What keeps a driven closure going along what its law prescribes, from the wrench on its second body at its point."""
+    """The effort that keeps a driven closure on its law, from the wrench on its second body at its point."""
     if at.signature.joint == "coupler":
         return at.read("lambda", at.entry("first"))
     start = at.entry("index") * 7

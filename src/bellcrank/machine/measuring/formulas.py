@@ -53,7 +53,7 @@ class Formula:
         return found
 
     def _table(self, name: str) -> tuple[Any, Number, list[Number]]:
-        """How a table is looked up, where it starts, and its size."""
+        """The lookup of a table, where it starts, and its size."""
         k, slot = int(name[1:]), self.numbers
         for before in self.at.signature.tables[:k]:
             slot += 3 if isinstance(before, GridLookup) else 2

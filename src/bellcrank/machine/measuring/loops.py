@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def measure_early(walk: Walk) -> None:
-    """What force elements read; states have been left."""
+    """Finds the measures that force elements read; states have been left."""
     plan = walk.plan.loads.measures
     if plan.early:
         _each(walk, plan.early_signatures, 0, walk.e.count("early_measures"))
 
 
 def measure_kinks(walk: Walk) -> None:
-    """Where the formulas that force elements read are not smooth."""
+    """Finds where the formulas that force elements read are not smooth."""
     plan = walk.plan.loads.measures
     if not plan.openings:
         return
@@ -41,7 +41,7 @@ def measure_kinks(walk: Walk) -> None:
 
 
 def measure_late(walk: Walk) -> None:
-    """All others; what their passes tell has been left. Where no forces act, nothing was measured before."""
+    """Finds all other measures, from the outputs of their passes. Where no forces act, nothing was measured before."""
     plan, e = walk.plan.loads.measures, walk.e
     if not walk.forces:
         measure_early(walk)

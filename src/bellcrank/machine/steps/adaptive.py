@@ -35,7 +35,7 @@ class AdaptiveStepper(Stepper):
         return self.all_of(self.count("budget") > 0, self.any(self.live()))
 
     def live(self) -> Condition:
-        """Where the run has not arrived or failed."""
+        """Places where the run has neither arrived nor failed."""
         return (self.real("t") < self.real("until")) & self.running()
 
     def good(self) -> Condition:
@@ -95,7 +95,7 @@ class AdaptiveStepper(Stepper):
         ]
 
     def extra_stages(self) -> None:
-        """What only dense output needs; the new state must stay where it is."""
+        """Stages that only dense output needs; the new state must stay where it is."""
         t, h, aside = self.real("t"), self.real("h"), self.words["aside"]
         for j, (c, row) in enumerate(self.method.extra, start=self.stages):
             self.move(h, row, aside)
@@ -106,7 +106,7 @@ class AdaptiveStepper(Stepper):
         self.e.when(self.any(good), lambda: self.accept(good), lambda: self.adapt(good, good))
 
     def accept(self, good: Condition) -> None:
-        """Where the step is good: project, sample, and go on from its end."""
+        """Where the step is good: projects, samples, and continues from its end."""
         self.notice(good)
         stands = good
         if self.closed:
@@ -271,7 +271,7 @@ class AdaptiveStepper(Stepper):
         return self.e.of_lanes(self.words["times"], self.words["sampled"].integer)
 
     def rows_of_samples(self, due: Condition) -> list[Any]:
-        """Where the samples that are due go; they are counted."""
+        """The rows into which the samples that are due go; they are counted."""
         w, s = self.words, self.words["sampled"].integer(0)
         w["sampled"].put_integer(0, s + 1)
         return [w["out"].at(s * w["state"])]

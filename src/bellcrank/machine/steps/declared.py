@@ -74,7 +74,7 @@ Size = Callable[[Layout], int]
 
 @dataclass(frozen=True)
 class RunArray:
-    """``fill`` gives its first entries, if a run does not begin with zeros there."""
+    """An array of a run; ``fill`` gives its first entries, if it does not begin with zeros."""
 
     size: Size
     fill: Callable[[Layout], NDArray[Any]] | None = None
@@ -257,7 +257,7 @@ _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the f
 
 
 def words(called: dict[str, Program]) -> list[str]:
-    """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
+    """The names in ``bound``, in order; rates go into the state's own arrays, other outputs into buffers."""
     kept = ("qdot", "pdot")
     outputs = [name for program in called.values() for name in program.outputs if program.tangents or name not in kept]
     tangent = [f"tangent:{name}" for name in (*own_buffers(), *DESIGN_DATA)] if "tangent" in called else []
@@ -265,5 +265,5 @@ def words(called: dict[str, Program]) -> list[str]:
 
 
 def own_buffers() -> list[str]:
-    """What a kernel writes into besides its outputs; that of the tangents has all of them to itself."""
+    """Buffers that a kernel writes besides its outputs; that of the tangents has all of them to itself."""
     return [name for name, array in ARRAYS.items() if array.kind == "buffer"]

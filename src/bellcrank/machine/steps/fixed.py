@@ -25,7 +25,7 @@ WHOLE = 1e-9  # of a step: pieces and times that differ by less are the same
 
 
 class FixedStepper(Stepper):
-    """``substeps`` steps of length h between one sample and the next."""
+    """Steps of a fixed length h, ``substeps`` of them between one sample and the next."""
 
     approaches, margin = 8.0, 1.0 / 64.0  # no error estimate shows that a stage, and not the end of a step, is beyond a surface
 
@@ -55,7 +55,7 @@ class FixedStepper(Stepper):
         self.e.when(good, self._finish, self._shorten)
 
     def _begin(self) -> None:
-        """How long the piece at hand is."""
+        """The length of the piece at hand."""
         left, piece, until = self.real("left"), self.real("piece"), self.real("corner") - self.real("t")
         left = select(left <= 0.0, self.real("h"), left)
         self.set_real("left", left)

@@ -146,7 +146,7 @@ class Watch:
         return turned | ((pivot <= 0.0) & (old > 0.0)) | ((pivot > 0.0) & (old <= 0.0))
 
     def time(self, r: Integer, passed: Condition, t: Number) -> Number:
-        """When a row that vanishes and comes back reversed was zero, in proportion to what is left of it; t, if not passed."""
+        """The time at which a row that comes back reversed was zero, in proportion to what is left of it; t, if not passed."""
         pivot, old = self.pivot(r), self.before(r, self.width)
         return t - select(passed, self.stepper.real("h") * pivot / maximum(pivot + old, 1e-300), 0.0)
 

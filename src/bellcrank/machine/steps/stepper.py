@@ -164,7 +164,7 @@ class Stepper:
         self.fill(to, lambda i: source[i])
 
     def replace(self, old: Address, new: Address, where: Condition) -> None:
-        """``old`` becomes ``new`` where that holds."""
+        """Puts ``new`` into ``old`` where a condition holds."""
         self.fill(old, lambda i: select(where, new[i], old[i]))
 
     def vectors(self, name: str) -> Integer:
@@ -253,11 +253,11 @@ class Stepper:
 
     @property
     def velocity_program(self) -> str:
-        """What computes velocities of momenta."""
+        """The program that computes velocities from momenta."""
         return "of_momenta" if "of_momenta" in self.called else "tree_velocities"
 
     def velocities_of(self, state: Address) -> Any:
-        """Where the velocities of a state are, at the time of the clock; those of momenta are computed."""
+        """The address of the velocities of a state, at the time of the clock; those of momenta are computed."""
         w, speeds = self.words, state.at(self.words["v_start"])
         if not self.momenta:
             return speeds
@@ -341,7 +341,7 @@ class Stepper:
         self.fill(into, lambda i: y[i] + h * self.combination(weights, i))
 
     def trial(self, t: Number, h: Number) -> None:
-        """All stages after the first, and the new state."""
+        """Computes all stages after the first, and the new state."""
         new = self.words["new"]
         rows = [*zip(self.method.c[1:], self.method.A[1:], strict=True), (1.0, self.method.b)]
         for j, (c, row) in enumerate(rows, start=1):

@@ -109,7 +109,7 @@ class Trajectory(Memory):
         return obtain(key, lambda: write_stepper(plan, program, method, metric, at_once, logged))
 
     def _set_limits(self, data: Mapping[str, Array]) -> None:
-        """How the limits at which steps are cut change with the parameters: (surfaces, chunks, tangents of a chunk)."""
+        """Sets how the limits at which steps are cut change with the parameters: (surfaces, chunks, tangents of a chunk)."""
         changes, (places, limits) = data.get("d_element_data"), self.layout.surfaces
         if changes is None or not len(places):
             return

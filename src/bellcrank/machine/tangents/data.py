@@ -70,7 +70,7 @@ def _flat(plan: Plan, name: str, array: Numbers, behind: int) -> Numbers:
 
 
 def _of_nodes(plan: Plan, rows: Mapping[str, Numbers], tangents: bool = False) -> dict[str, Numbers]:
-    """What nodes read of the same numbers; of closures, what is theirs alone stays as it is."""
+    """Copies for nodes of the same numbers; numbers of closures that belong to the node alone stay as they are."""
     if plan.nodes is None:
         return {}
     made: dict[str, Numbers] = {}

@@ -111,7 +111,7 @@ class Buffers:
 
 
 class Words:
-    """What binds a sweep to arrays, with buffers of its own."""
+    """The binding of a sweep to arrays, with buffers of its own."""
 
     def __init__(self, kernel: TangentKernel, given: Mapping[str, Numbers], out: Mapping[str, Numbers], chunks: int):
         self.buffers, self.arrays = kernel.take(), {**given, **out}

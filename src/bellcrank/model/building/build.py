@@ -62,7 +62,7 @@ def build_resolved(spec: Spec, problems: Problems, *, unique: bool = True) -> Mo
 
 
 def model_fields(spec: Spec, problems: Problems, *, unique: bool = True) -> dict[str, Any]:
-    """What the model of such a spec is made of; numbers may depend on a design."""
+    """The fields of the model of such a spec; numbers may depend on a design."""
     check_time(spec.duration, spec.step, problems, spec.where)
     bodies = check_bodies(spec, problems)
     joints = _check_joints(spec, problems)

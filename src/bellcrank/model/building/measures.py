@@ -24,7 +24,7 @@ from .references import ItemError, ModelRows, between, dof_of, make_all, on_body
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """What has names in a model that is being built."""
+    """The names in a model that is being built."""
 
     joint_names: Any
     body_names: Any
@@ -54,7 +54,7 @@ def make_measures(
 
 
 class Sources(NamedTuple):
-    """What has a force: force elements, and by their closures constraints, couplers, gears and belts."""
+    """The items that have a force: force elements, and by their closures constraints, couplers, gears and belts."""
 
     elements: Collection[str]
     closures: Mapping[str, int]

@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class ModelRows:
-    """Where the names of a spec are in the model.
+    """The rows of the model by the names of a spec.
 
     joints   rows of the joints of the tree
     closing  closures of the joints that close loops
@@ -48,7 +48,7 @@ class ModelRows:
 
 
 class ItemError(Exception):
-    """What is wrong with an item, and its key."""
+    """A problem of an item, and its key."""
 
     def __init__(self, text: str, key: str = "") -> None:
         super().__init__(text)
@@ -109,7 +109,7 @@ def bad_units(item: Any, joints: Mapping[str, Joint]) -> Iterator[tuple[str, str
 
 
 def units_of(record: Any, turns: bool) -> Iterator[tuple[str, str]]:
-    """What is wrong with the units of a record's numbers, where its coordinate is an angle, or a slide; by key."""
+    """Problems of the units of a record's numbers, where its coordinate is an angle, or a slide; by key."""
     for attribute, key, kind, _, _ in fields_of(type(record)):
         value = getattr(record, attribute)
         if isinstance(value, Quantity):

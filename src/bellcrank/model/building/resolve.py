@@ -45,7 +45,7 @@ def resolve(spec: Spec, problems: Problems) -> Spec:
 
 
 class Slot(NamedTuple):
-    """How a value follows from others."""
+    """The way in which a value follows from others."""
 
     needs: tuple[str, ...]
     compute: Callable[[Sequence[float]], float]
@@ -289,7 +289,7 @@ class Values:
         return not (unknown or lost)
 
     def place(self, path: str, value: Place, item: Any) -> Vector:
-        """Where a place is, in the world."""
+        """A place in the world."""
         if not self._can_be(path, value):
             return ORIGIN
         if isinstance(value, str) and not isinstance(item, PointSpec):

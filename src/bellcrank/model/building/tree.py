@@ -179,7 +179,7 @@ def _least_effort(spec: Spec, deep: _Search, flat: _Search) -> dict[str, int]:
 
 
 def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
-    """What the choice rests on: kinds of joints and what they tie, but no number, which a parameter might change."""
+    """The input of the choice: kinds of joints and their connections, but no number, which a parameter might change."""
     from ...plan.cuts.linkage import Linkage, Tie
 
     number = {body.name: i for i, body in enumerate(spec.bodies)} | {GROUND: -1}

@@ -59,7 +59,7 @@ def bevel(
 
 
 def _apex(lines: tuple[Any, Any], names: tuple[str, str]) -> Vector:
-    """Where the axes meet."""
+    """The point where the axes meet."""
     (p, a), (q, b) = lines
     across, way = a.cross(b), q - p
     square = across.dot(across)

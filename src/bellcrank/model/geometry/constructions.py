@@ -46,7 +46,7 @@ def _nearly(square: Any, scale: Any) -> bool:
 
 @dataclass(frozen=True)
 class ByTwoDistances(Construction):
-    """Where two circles meet: to the left or right of the way from the first point to the second, seen from the normal."""
+    """A point where two circles meet: left or right of the way from the first point to the second, seen from the normal."""
 
     distances: Annotated[Any, Distances("points and the distances from them", key="from", unit="m")]
     side: Annotated[str, Choice("of the way from the first to the second", options=("left", "right"))]

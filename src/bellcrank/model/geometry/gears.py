@@ -44,7 +44,7 @@ class Step(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Where and about what some joints turn."""
+    """A point and an axis about which some joints turn."""
 
     point: Vector
     axis: Vector

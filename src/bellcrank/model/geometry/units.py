@@ -67,7 +67,7 @@ _MOST = 60  # characters
 
 
 class UnitError(ValueError):
-    """What is wrong with a number and its unit."""
+    """A problem of a number and its unit."""
 
 
 class Quantity(float):

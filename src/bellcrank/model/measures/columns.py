@@ -20,7 +20,7 @@ UNITS = {
 
 
 class Mechanics(Protocol):
-    """What has names in a model, or in one that is being built."""
+    """The names in a model, or in one that is being built."""
 
     @property
     def joint_names(self) -> Sequence[str]: ...

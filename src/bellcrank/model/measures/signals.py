@@ -62,7 +62,7 @@ def called_tables(formula: Formula, tables: Mapping[str, AnyTable], key: str) ->
 
 
 class Names:
-    """What formulas over a run may name: measures, numbers, paths that every model has, and tables."""
+    """Names that formulas over a run may use: measures, numbers, paths that every model has, and tables."""
 
     def __init__(self, named: Mechanics, measures: Mapping[str, Measure], tables: Mapping[str, AnyTable]):
         self.named, self.tables = named, tables

@@ -33,7 +33,7 @@ def changed_model(model: Model, written: Written, changes: Mapping[str, float]) 
 
 
 def _maker(model: Model, written: Written, changes: Mapping[str, float]) -> Remaking | None:
-    """What makes models of other values of the same parameters; None the first time, when it would not be worth its while."""
+    """A maker of models with other values of the same parameters; None the first time, when recording does not pay."""
     if not all(map(is_number, changes.values())):
         return None
     others = frozenset((name, x) for name, x in written.changes.items() if name not in changes)
@@ -66,7 +66,7 @@ class Remaking:
         self._replay = Replay(recording.tape, [*gathered, recording.tape.holds()])
 
     def model(self, p: Sequence[float], written: Written) -> Model | None:
-        """None where an assumption of the recording does not hold: then only building it can show."""
+        """The model; None where an assumption of the recording does not hold: then only building it can show."""
         with np.errstate(all="ignore"):
             try:
                 values = [float(x) for x in self._replay(p)]
@@ -96,7 +96,7 @@ Make = Callable[[Sequence[float]], Any]
 
 
 def _maker_of(item: Any, gathered: list[Variable]) -> Make | None:
-    """How an item is made of the values of the variables in it, which are gathered; None for one without any."""
+    """A function that makes an item from the values of the variables in it, which are gathered; None without any."""
     if isinstance(item, Variable):
         gathered.append(item)
         k = len(gathered) - 1

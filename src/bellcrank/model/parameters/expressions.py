@@ -55,7 +55,7 @@ _HINTS = {
 
 
 class FormulaError(ValueError):
-    """What is wrong with a formula, and at which character, from 1; 0 where the place says nothing."""
+    """A problem of a formula, and the character, counted from 1; 0 where the place says nothing."""
 
     def __init__(self, text: str, at: int = 0) -> None:
         super().__init__(f"{text} (character {at})" if at else text)
@@ -94,7 +94,7 @@ class Formula:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it depends on, each once, in the order of the text."""
+        """The names that it depends on, each once, in the order of the text."""
         return tuple(dict.fromkeys(name for _, _, name in self.spots))
 
     @property

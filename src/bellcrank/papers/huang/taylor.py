@@ -85,7 +85,7 @@ class ForcesAndAccelerations(NamedTuple):
 
 
 class ReactionTaylor:
-    """All bodies on their way through time."""
+    """All bodies in motion through time."""
 
     def __init__(self, dynamics: Dynamics, start: dict[str, Array], t: float, *, project: bool = True):
         model = dynamics.model

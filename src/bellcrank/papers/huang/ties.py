@@ -65,7 +65,7 @@ def rows_of(kind: str) -> list[Row] | None:
 
 
 def _errors(kind: str, pool: Array) -> list[float]:
-    """What the closing equations demand to be zero, where the vectors of a tie are those of the pool."""
+    """The closing equations, which should be zero, where the vectors of a tie are those of the pool."""
 
     def columns(places: tuple[int, int, int]) -> Matrix:
         return Matrix(*[Vector(*row) for row in pool[list(places)].T.tolist()])
@@ -202,7 +202,7 @@ def _tree(model: Model) -> Iterator[Closure]:
 
 
 def refuse(model: Model) -> None:
-    """What this method cannot do, in the user's names."""
+    """Refuses what this method cannot do, in the user's names."""
     instead = f"use {argument('method', 'rattle')}"
     if model.state_places:
         raise StateError(

@@ -128,7 +128,7 @@ class Elimination:
         return back
 
     def _gathered(self, j: int, own: list[Form]) -> Form:
-        """What the children send, the body's inertia, and closures that are attached here."""
+        """The sum of what the children send, the body's inertia, and closures that are attached here."""
         received, attached = self.messages.get(j, []), self.attached.get(j, [])
         form = merged([*own, *(message for _, message in received), *(rows for _, rows, _ in attached)])
         self.steps[j] = [self._sharing(received, attached)]

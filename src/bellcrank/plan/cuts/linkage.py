@@ -56,5 +56,5 @@ class Linkage:
         return joint.b if joint.a == body else joint.a
 
     def level(self, joint: int, outer: int) -> int:
-        """How reluctantly a joint is kept that carries a body."""
+        """The level of a joint that carries a body: the higher, the less readily the joint is kept."""
         return self.reluctance[joint][self.joints[joint].a == outer]

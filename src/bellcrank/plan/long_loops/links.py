@@ -16,7 +16,7 @@ MOST_SLOTS = 12  # equations of a block that is eliminated along its bodies
 
 @dataclass(frozen=True)
 class Link:
-    """What a node says of the loop that it is a link of.
+    """The part of a node that describes the link of a loop.
 
     base       body that the whole block hangs on: poses of the loop are relative to it
     first      body of the first link

@@ -194,7 +194,7 @@ class _Rows:
         return closure.kind if closure.joint is None else closure.joint.kind
 
     def _index(self, measure: Measure, signature: MeasureSignature) -> tuple[MeasureSignature, int]:
-        """Where in an array its number stands."""
+        """The place of its number in an array."""
         model, kind = self.model, measure.kind
         if measure.closure >= 0:
             return signature, measure.closure

@@ -23,7 +23,7 @@ HOPELESS = 10.0  # times max_steps
 
 
 class EndNotInSight(Exception):
-    """Why a run is stopped: it takes the run out of its loop, and goes no further."""
+    """Raised to stop a run whose end is out of reach: it takes the run out of its loop, and goes no further."""
 
 
 @dataclass

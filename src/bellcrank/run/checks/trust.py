@@ -31,7 +31,7 @@ def doubt_energy(run: Run, lost: float) -> None:
 
 
 def with_missing(run: Run, problem: str | None) -> str | None:
-    """Why a run stopped, and what is not a number of its samples; of a run that did not stop, a warning."""
+    """The reason why a run stopped, with the samples that are not numbers; of a run that did not stop, a warning."""
     from ...results import not_finite
 
     missing = [found for name in ("q", "v", "a", "work") if (found := not_finite(run, name)) is not None]

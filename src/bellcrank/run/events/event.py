@@ -22,7 +22,7 @@ Rows = Callable[[Array, Array, Array], Array]  # of times and rows of q and v
 
 @dataclass(frozen=True)
 class Event:
-    """``of`` crosses ``value``.
+    """An event: ``of`` crosses ``value``.
 
     of         name of a coordinate ("elbow"), of a velocity ("elbow.v", "base.vx"), of a measure ("tip.x"), a path that every
                model has ("elbow.force", "energy.kinetic"), a formula over these ("=tip.x - 2*elbow"), or a function of t, q, v
@@ -43,7 +43,7 @@ class Event:
 
 @dataclass
 class EventInputs:
-    """What measures depend on besides the state: the model in machine code, and the efforts and inputs of the run.
+    """The arguments of measures besides the state: the model in machine code, and the efforts and inputs of the run.
 
     given(t, q, v) has "tau" and "inputs" at several states, where they are functions.
     """

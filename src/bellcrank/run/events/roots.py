@@ -62,7 +62,7 @@ def _extrema(coefficients: Array, largest: float) -> Array:
 
 
 def crossings(quantity: Quantity, *, up: bool, down: bool, on_value: bool = False) -> list[float]:
-    """Where the quantity crosses zero upward or downward, or both; just after it, to rounding.
+    """The places where the quantity crosses zero upward or downward, or both; just after it, to rounding.
 
     A quantity that begins on its value (``on_value``: but for rounding) has not crossed it.
     """

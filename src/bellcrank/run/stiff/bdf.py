@@ -124,7 +124,7 @@ def _held(system: FirstOrder, anchored: list[Array]) -> Array | None:
 
 
 def _report(horizon: Horizon | None, progress: Callable[[float], None] | None, t: float, steps: int, times: Array) -> None:
-    """How far the run is."""
+    """Reports how far the run is."""
     look_for_stop()
     if horizon is not None:
         horizon.look(t, steps)
@@ -150,7 +150,7 @@ def _solvers(system: FirstOrder, end: float, **options: Any) -> Callable[..., An
 
 
 def _saved(solver: Any) -> dict[str, Any]:
-    """All of a solver before a step, from which it may be taken again with another end, but what it has counted."""
+    """All of a solver before a step, except its counts, so that the step can be taken again with another end."""
     return {name: x for name, x in vars(solver).items() if name not in _COUNTED} | {"D": solver.D.copy()}
 
 

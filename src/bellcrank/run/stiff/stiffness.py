@@ -26,7 +26,7 @@ class Stiff(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How a run goes on: where it is, its step, its end; seconds of the clock for each step, if that is known."""
+    """The progress of a run: where it is, its step, its end; seconds of the clock for each step, if that is known."""
 
     t: float
     h: float
@@ -73,5 +73,5 @@ class Stiffness:
 
 
 def remedy() -> str:
-    """What takes a stiff run on, in the user's terms."""
+    """The method that continues a stiff run, in the user's terms."""
     return f"Use {argument('method', 'radau')}, whose steps follow the motion, or {argument('method', 'auto')}."

@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 class PassageTime(NamedTuple):
-    """How the time of a passage changes: by the state before it, (nq + nv,), and by data."""
+    """The derivatives of the time of a passage: by the state before it, (nq + nv,), and by data."""
 
     state: Array
     data: dict[str, Array]

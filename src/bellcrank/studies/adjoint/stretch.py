@@ -51,7 +51,7 @@ class Stretch:
 
     @property
     def ends(self) -> float:
-        """Where its last step ended: behind the start of the next stretch, if that goes on from an earlier sample."""
+        """The end of its last step: behind the start of the next stretch, if that continues from an earlier sample."""
         return self.log.end * (1.0 - ROUNDING)
 
     @property

@@ -175,7 +175,7 @@ class _Weighing:
         self.states[k, place] += weight
 
     def _rate(self, of: str, k: int) -> float:
-        """How fast a coordinate, a velocity or a formula changes at a sample."""
+        """The rate of a coordinate, a velocity or a formula at a sample."""
         if is_state(self.model, of):
             return self.curves.history.rate_of_state(of, k)
         partials = self.curves.partials(of, k)

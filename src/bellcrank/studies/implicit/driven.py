@@ -30,7 +30,7 @@ from .standing import standing
 
 
 class DriveArguments(NamedTuple):
-    """What drive was asked for, by the names of its arguments."""
+    """The arguments of drive, by their names."""
 
     coordinate: str | None = None
     values: ArrayLike | None = None

@@ -72,7 +72,7 @@ def found_of_modes(outputs: Sequence[str], roots: Roots) -> dict[str, OutputValu
 
 
 def asked_of_modes(name: str) -> tuple[str, int | None]:
-    """What is asked, and of which mode, counted from 0; None: of all."""
+    """The quantity that an output names, and its mode, counted from 0; None: of all."""
     asked = re.fullmatch(r"(?:mode\s*(\d+)\s*\.)?\s*(\w+)", name.strip())
     kind = asked[2] if asked else ""
     if not asked or kind not in KINDS:

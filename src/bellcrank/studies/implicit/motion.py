@@ -117,7 +117,7 @@ class DifferentiatedMotion:
 
     @cached_property
     def efforts(self) -> Efforts:
-        """What keeps the motion going, by the actuators and the loops."""
+        """The efforts that keep the motion going, by the actuators and the loops."""
         eq, model = self.equations, self.equations.model
         if self.da is None:
             raise StateError("forces have no derivatives while a joint that closes a loop is driven: drive another joint")

@@ -27,7 +27,7 @@ NEAR = 1e-9
 
 
 class Axis(NamedTuple):
-    """Where positions are: of the input, its name, values and unit; no values where there is one position only."""
+    """The axis of positions: name, values and unit of the input; no values where there is one position only."""
 
     name: str
     values: Array

@@ -109,7 +109,7 @@ def _events(study: Study) -> list[Event]:
 
 
 class OncePerWarning:
-    """Each warning of many evaluations is given once."""
+    """Gives each warning of many evaluations once."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()

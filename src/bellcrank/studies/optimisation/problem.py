@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Point:
-    """What is known of a design: cost, constraints and residuals with their gradients; or why it is infeasible."""
+    """The results at a design: cost, constraints and residuals with their gradients; or why it is infeasible."""
 
     x: Array
     cost: float = np.inf

@@ -24,7 +24,7 @@ VIOLATED = 1e-6  # of the size of a constraint: what counts as kept
 
 
 class SearchResult(NamedTuple):
-    """How a search ended."""
+    """The end of a search."""
 
     start: int
     success: bool
@@ -58,7 +58,7 @@ def better(problem: Problem, one: Point, other: Point | None) -> bool:
 
 
 def chosen_method(problem: Problem, search: Search) -> str:
-    """What "auto" means, or an error for a method that does not fit."""
+    """The method that "auto" means, or an error for a method that does not fit."""
     fits, limited = problem.study.fit is not None, bool(problem.limits)
     if search.method == "auto":
         return "SLSQP" if limited else "least_squares" if fits else "L-BFGS-B"

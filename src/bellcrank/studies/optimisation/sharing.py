@@ -169,7 +169,7 @@ class _Worker:
 
 
 def serve(job: dict[str, Any], write: Callable[[dict[str, Any]], None]) -> None:
-    """What a process does: its share of the starts."""
+    """The work of a process: its share of the starts."""
     problem: Problem = job["kind"](job["study"])
     record = Record(known={point.x.tobytes(): point for point in job["known"]})
 

@@ -200,7 +200,7 @@ class Study:
         return any(case.analysis == "run" for case in self.cases)
 
     def cost_of(self, case: Case) -> str:
-        """What a case adds to the cost; "" if nothing."""
+        """The formula that a case adds to the cost; "" if none."""
         return case.minimize or ("" if self.cost is None else self.cost.minimize)
 
     def constraints_of(self, case: Case) -> dict[str, Constraint]:

@@ -20,7 +20,7 @@ THIN = 1e-4  # of a flat solid's size: the thickness that it is given
 
 
 def bands_for(solids: int) -> int:
-    """How finely spheres are drawn. Without a graphics card a browser takes its time for every triangle."""
+    """The fineness of spheres. Without a graphics card a browser takes its time for every triangle."""
     return FINE if solids <= MANY else COARSE
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_anchors(stepper: Stepper, where: Condition) -> None:
-    """Where a step was taken: within their reach of the coordinates in y."""
+    """Where a step was taken, moves anchors to within their reach of the coordinates in y."""
     s, w = stepper, stepper.words
 
     def one(i: Integer) -> None:

@@ -117,7 +117,7 @@ def known_anchors(model: Model) -> Anchors:
 
 
 def first_anchors(model: Model, q: Array, v: Array, reach: Array | None = None) -> Array:
-    """Where a run begins (rows of q and v): at rest nothing is stretched; what moves has been sliding.
+    """Anchors at the start of a run (rows of q and v): at rest nothing is stretched; what moves has been sliding.
 
     ``reach``: of each run, where it is not that of the model.
     """

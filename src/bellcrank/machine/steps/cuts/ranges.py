@@ -33,7 +33,7 @@ def as_range(x: Any) -> Range:
 
 
 def apply(operation: str, operands: list[Any]) -> Range:
-    """What an operation makes of ranges, or of numbers."""
+    """The result of an operation on ranges, or on numbers."""
     ranges = [as_range(x) for x in operands]
     if operation not in _RULES or not all(x.known for x in ranges):
         return UNKNOWN

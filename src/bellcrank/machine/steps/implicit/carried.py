@@ -62,7 +62,7 @@ def take_rest(s: Stepper, source: Address, to: Address) -> None:
 
 
 def error_of_rest(s: Stepper, rows: Address, r: Integer) -> Symbol:
-    """What the rest at the end of a part adds to the error of the closure r: G rest."""
+    """The part of the error of closure r that comes from the rest at the end of a part: G rest."""
     w, width = s.words, s.vectors("kept_row_width")
 
     def product(i: Integer) -> Number:

@@ -35,7 +35,7 @@ def put_row(s: Stepper, row: Integer, into: Address, place: Integer) -> None:
 
 
 def choose_rows(s: Stepper) -> None:
-    """``kept_rows`` from the Jacobian at hand."""
+    """Chooses ``kept_rows`` from the Jacobian at hand."""
     e, w = s.e, s.words
     e.each(0, w["m"], lambda row: put_row(s, row, w["candidates"], row))
     e.each(0, w["kept_count"], lambda k: _choose(s, k))
@@ -61,7 +61,7 @@ def _choose(s: Stepper, k: Any) -> None:
 
 
 def _reduce(s: Stepper, row: Integer, by: Integer) -> None:
-    """What the chosen row leaves of another."""
+    """Takes from another row its part along the chosen one."""
     e, w, width = s.e, s.words, s.vectors("kept_row_width")
     part = _product(s, row, by) / s.real("norm")
     one, other = (x * width for x in (row, by))

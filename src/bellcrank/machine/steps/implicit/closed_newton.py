@@ -62,7 +62,7 @@ class ClosedNewton:
         e.each(0, w["nv"], lambda j: s.put_number(2.0 / h * s.number(row, j), w["responses"], at + j))
 
     def correct(self, h: Number) -> None:
-        """``residuals``, which are slopes at k, become the next k."""
+        """Turns ``residuals``, which are slopes at k, into the next k."""
         s, w, k = self.s, self.w, self.s.k[0]
         slopes = w["residuals"]
         s.fill(slopes, lambda i: slopes[i] - k[i], 0, w["controlled"])

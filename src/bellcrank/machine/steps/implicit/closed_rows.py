@@ -40,7 +40,7 @@ class ClosureRows(FixedStepper):
         e.each(0, w["kept_count"], one)
 
     def _velocities_at_rest(self, state: Address) -> None:
-        """Where joints are driven, velocities are M^-1 p and those of a tree whose momenta are zero."""
+        """``at_rest`` where joints are driven: velocities are M^-1 p and those of a tree whose momenta are zero."""
         if self.driven:
             w = self.words
             self.call("tree_velocities", {"q": state, "p": w["no_momenta"], "t": w["clock"], "v": w["at_rest"]})

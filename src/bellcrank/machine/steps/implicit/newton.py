@@ -52,7 +52,7 @@ class Mode:
         return 1 if self.eigenvalue.imag == 0 else 2
 
     def back_to(self, stage: int, parts: Parts) -> Number:
-        """What it adds to a stage: its own, and that of its conjugate."""
+        """The part that a mode adds to a stage: its own, and that of its conjugate."""
         c = self.back[stage]
         return c.real * parts[0] if self.parts == 1 else 2.0 * c.real * parts[0] - 2.0 * c.imag * parts[1]
 

@@ -124,7 +124,7 @@ class RadauStepper(AdaptiveStepper):
         self._over_controlled(more)
 
     def _over_controlled(self, body: Callable[[Any], None]) -> None:
-        """All but the works."""
+        """Runs ``body`` for all numbers of a state but the works."""
         self.e.each(0, self.words["controlled"], body)
 
     def _size_of_changes(self, h: Number, of: Address) -> Symbol:
@@ -304,7 +304,7 @@ class RadauStepper(AdaptiveStepper):
         return h * stands.select(keeps.select(1.0, growth), shorter)
 
     def _convergent(self) -> Number:
-        """How much longer steps may become before their iterations would be slow.
+        """The factor by which steps may grow before their iterations would be slow.
 
         Where stiff directions turn with the motion, the rate of convergence grows steeply with the step: the Jacobian is off in
         proportion to the turn, which couples twice, through h^2 times a stiffness; a sixth power was measured."""
