@@ -30,7 +30,7 @@ from bellcrank.run.compiled import in_machine_code
 from bellcrank.run.loops.treatment import loops_of
 from bellcrank.studies.adjoint.backward import Backward
 from bellcrank.studies.adjoint.choice import MEMORY
-from bellcrank.studies.history import Scaled, integrate
+from bellcrank.studies.history import ScaledDesign, integrate
 from bellcrank.studies.output_names import parsed
 from bellcrank.studies.starting import first_tangents
 from bellcrank.studies.taking import moments
@@ -95,7 +95,7 @@ class Case:
         self.memory = sum(stretch.log.nbytes for stretch in backward.stretches) / 1e6
 
     def forward(self) -> None:
-        scaled = Scaled.of(self.design)
+        scaled = ScaledDesign.of(self.design)
         written = {name: x * scaled.size for name, x in self.design.tangents(self.design.start, self.dyn.plan).items()}
         dq, dv = first_tangents(self.dyn, self.start, self.given, scaled.changes(self.dyn.plan), written)
         begun = self.start | {"dq": dq, "dv": dv}

@@ -16,12 +16,12 @@ from bellcrank.dynamics.differentiation import Changes, derivatives
 from bellcrank.dynamics.dynamics import Dynamics
 from bellcrank.formulations import QUANTITIES
 from bellcrank.machine.adjoint.retrace import Retraced
-from bellcrank.machine.steps.layout import WIDE
+from bellcrank.machine.steps.layout import VECTOR
 from bellcrank.machine.steps.programs import projections
 from bellcrank.model.manifold import turning_joints
 from bellcrank.run.arguments import sample_times
 from bellcrank.studies.adjoint.backward import Backward
-from bellcrank.studies.history import History, Scaled, on_closures
+from bellcrank.studies.history import History, ScaledDesign, on_closures
 from bellcrank.studies.output_names import parsed
 from bellcrank.studies.starting import first_tangents
 from bellcrank.studies.taking import moments, taken
@@ -30,7 +30,7 @@ from bellcrank.studies.taking import moments, taken
 class Replay:
     """Steps of one stretch of a run, with their tangents (nq + nv, parameters)."""
 
-    def __init__(self, stretch, scaled: Scaled, retraced: Retraced, project: bool):
+    def __init__(self, stretch, scaled: ScaledDesign, retraced: Retraced, project: bool):
         self.dyn, self.scheme, self.start = stretch.dyn, stretch.scheme, stretch.start
         self.scaled, self.retraced, self.log = scaled, retraced, stretch.log
         self.project, self.data = project, scaled.data(stretch.dyn.plan)
@@ -55,7 +55,7 @@ class Replay:
 
     def stages(self, row, dy):
         """dk of all stages, (stages, nq + nv, parameters)."""
-        t, h, first, latest = row[:WIDE]
+        t, h, first, latest = row[:VECTOR]
         y, A, c = self.state(row), self.retraced.table, self.retraced.c
         if self.scheme.implicit:
             return self.implicit_stages(row, dy)
@@ -67,7 +67,7 @@ class Replay:
 
     def implicit_stages(self, row, dy):
         """(1 - h A (x) J) dk = f_y dy + f_p, with the Jacobian of every stage."""
-        (t, h, _, latest), y = row[:WIDE], self.state(row)
+        (t, h, _, latest), y = row[:VECTOR], self.state(row)
         A, c = np.array(self.scheme.A), np.array(self.scheme.c)
         size, width = len(y), self.retraced.state
         k = np.array([self.state(row[width * (1 + i) :]) for i in range(len(c))])
@@ -79,7 +79,7 @@ class Replay:
         return _solved(matrix, right).reshape(len(c), *dy.shape)
 
     def state(self, row):
-        y = row[WIDE:]
+        y = row[VECTOR:]
         return np.concatenate([y[: self.nq], y[self.retraced.v_start :][: self.nv]])
 
     def run(self, times, dy):
@@ -146,7 +146,7 @@ def gradients(model, names, outputs, duration, *, step, method, rtol=1e-8):
 
 def replayed(backward: Backward, history: History) -> History:
     """The same run with tangents at all samples."""
-    dyn, scaled, start = backward.stretches[0].dyn, Scaled.of(backward.design), history.start
+    dyn, scaled, start = backward.stretches[0].dyn, ScaledDesign.of(backward.design), history.start
     written = scaled.design.tangents(scaled.design.start, dyn.plan)
     written = {name: x * scaled.size for name, x in written.items()}
     dy = np.concatenate(first_tangents(dyn, start, backward.given, scaled.changes(dyn.plan), written))

@@ -1,3 +1,3 @@
-"""What a run takes where nothing else is asked for; in one place, for all runs, single or many."""
+"""Default settings of runs, in one place for single and for many runs."""
 
 TOLERANCE = 1e-9  # of methods that adapt their step, relative and absolute: docs/methods.md says why

@@ -36,7 +36,7 @@ class DynamicsError(BellcrankError, ArithmeticError):
 
 
 class NoAdjointError(StateError):
-    """What the adjoint of a run cannot differentiate; forward derivatives can: mode="forward"."""
+    """The adjoint of a run cannot differentiate this; forward derivatives can: mode="forward"."""
 
 
 class MissedEventError(StateError):
@@ -88,18 +88,18 @@ class AccuracyWarning(BellcrankWarning):
     """A result is less accurate than its tolerance promises; the message says by how much, and what to do about it."""
 
 
-class _Heard(threading.local):
-    """Of each thread: warnings that are kept instead of given."""
+class _CollectedWarnings(threading.local):
+    """Warnings of a thread that are collected instead of given."""
 
     texts: list[str] | None = None
 
 
-_heard = _Heard()
+_heard = _CollectedWarnings()
 
 
 @contextmanager
 def kept_warnings() -> Iterator[list[str]]:
-    """What this thread would warn of: for runs among many, which are told of together."""
+    """Collects the warnings of this thread: for runs among many, which are reported together."""
     before, _heard.texts = _heard.texts, []
     try:
         yield _heard.texts

@@ -1,5 +1,6 @@
-"""Public functions are marked with ``in_our_errors``: what arithmetic and memory cannot do, and what is no model, are errors
-of ours."""
+"""The decorator ``in_our_errors`` of public functions: overflow, lack of memory and arguments that are not models become a
+BellcrankError.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ def _is_ours(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str | None:
-    """Why a computation broke down; None for an error of another kind."""
+    """The reason why a computation broke down; None for an error of another kind."""
     from numpy.linalg import LinAlgError
 
     if isinstance(error, MemoryError):

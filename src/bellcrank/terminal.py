@@ -1,7 +1,7 @@
-"""What a terminal is shown: names as they are written in a model, whatever is in them.
+"""Text for a terminal: names appear as they are written in a model, whatever characters they contain.
 
 Control characters, with which a name could move the cursor, change colours or the title of the window, are replaced; brackets
-are no markup.
+are not markup.
 """
 
 from __future__ import annotations

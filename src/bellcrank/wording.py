@@ -1,4 +1,4 @@
-"""How messages say things: arguments, or options of a command; one, or several."""
+"""Wording of messages: arguments of Python or options of a command; singular or plural."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Writing a file whole or not at all.
 
 The content goes to a neighbour of the file, with a name that nobody else has; when it is on the disk, the neighbour is renamed.
-A writer holds a lock on its neighbour, so that the next writer can tell what a killed one left behind, and removes it.
+A writer holds a lock on its neighbour, so that the next writer can recognise what a killed one left behind, and removes it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Write = Callable[[BinaryIO], object]
 
 
 def as_path(given: str | os.PathLike[str]) -> Path:
-    """Raises StateError for what is no name of a file."""
+    """Raises StateError for what is not a name of a file."""
     try:
         return Path(given)
     except TypeError:

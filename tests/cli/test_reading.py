@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from bellcrank.cli import COMMANDS, main
 from bellcrank.io.options import CHOICES, Options
 
+from ..blocks import block
+
 READING = [name for name in COMMANDS if name not in ("models", "schema", "info", "optimize", "fit", "sweep")]
 DANGLING = """<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><link name="tool"/>
@@ -95,24 +97,9 @@ def test_inputs_are_numbers_or_files(run, tmp_path):
     assert "--input push: give NAME=VALUE or NAME=FILE" in run("run", "sled.toml", "--input", "push").output
 
 
-SLED = """
-format = 1
-name = "sled"
-inputs = ["push"]
-[bodies.sled]
-mass = 2.0
-center = [0, 0, 0]
-inertia = [0.1, 0.1, 0.1]
-[joints.rail]
-type = "prismatic"
-parent = "ground"
-child = "sled"
-point = [0, 0, 0]
-axis = "x"
-[motors.thruster]
-joint = "rail"
-input = "push"
-[measures.way]
-type = "coordinate"
-joint = "rail"
-"""
+SLED = block(
+    '[motors.thruster]\njoint = "slide"\ninput = "push"',
+    '[measures.way]\ntype = "coordinate"\njoint = "slide"',
+    top='inputs = ["push"]',
+    mass=2.0,
+)

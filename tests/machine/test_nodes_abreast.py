@@ -45,7 +45,7 @@ def test_unequal_nodes_abreast_with_loads_agree_with_the_multipliers(monkeypatch
     model = load(unequal(ladder(6)), np.random.default_rng(0))
     model = replace(model, elements=model.elements[::15])
     dynamics = bc.compile(model, optimisation=0)
-    assert any(signature.held for signature in dynamics.plan.signatures)
+    assert any(signature.attached for signature in dynamics.plan.signatures)
     assert groups_of(dynamics.plan.nodes).mixed
     state = moving(model, 2, reach=0.2)
     expected = bc.compile(model, "multipliers", optimisation=0).acceleration(**state)

@@ -6,7 +6,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.comparison import measuring
-from bellcrank.comparison.engines import Ours
+from bellcrank.comparison.engines import OwnFormulation
 from bellcrank.errors import Interrupted
 from bellcrank.model.builder import polynomial
 from bellcrank.model.generators import random_state, random_tree
@@ -119,7 +119,9 @@ def test_a_formulation_that_refuses_the_model_says_why(monkeypatch):
     from bellcrank.formulations import FORMULATIONS
 
     monkeypatch.setitem(FORMULATIONS, "magic:wand", FORMULATIONS["mass_matrix"])
-    monkeypatch.setattr(Ours, "move", lambda self, duration: measuring.Trajectory(*(x[None] for x in random_state(self.model))))
+    monkeypatch.setattr(
+        OwnFormulation, "move", lambda self, duration: measuring.Trajectory(*(x[None] for x in random_state(self.model)))
+    )
     monkeypatch.setattr("bellcrank.comparison.engines.compile", refusing(bc.compile))
     rows = engines(bc.compare(bc.load("pendulum"), peers=False, **FAST))
     assert rows["magic:wand"].note == "there is no wand" and rows["magic:wand"].agreement is None
@@ -138,7 +140,7 @@ def test_a_run_that_ends_early_is_told(monkeypatch):
     def move(self, duration):
         raise bc.SimulationError("it fell apart")
 
-    monkeypatch.setattr(Ours, "move", move)
+    monkeypatch.setattr(OwnFormulation, "move", move)
     assert all(row.note == "it fell apart" for row in bc.compare(bc.load("pendulum"), peers=False, **FAST).rows)
 
 

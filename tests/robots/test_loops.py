@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.comparison.engines import Ours
+from bellcrank.comparison.engines import OwnFormulation
 from bellcrank.comparison.in_mujoco import InMuJoCo
 from bellcrank.comparison.in_pinocchio import InPinocchio
 from bellcrank.comparison.measuring import random_states
@@ -60,7 +60,7 @@ MODELS |= {"an open connect": OPEN, "an anchored weld": WELD.replace('body2="b"/
 
 def worst(engine, model):
     """Largest difference from our accelerations at states that close."""
-    ours = Ours(model, "multipliers:joint")
+    ours = OwnFormulation(model, "multipliers:joint")
     none = np.zeros(model.nv)
     differences = []
     for q, v in random_states(ours.dynamics, 4, seed=1):

@@ -16,7 +16,7 @@ import bellcrank as bc
 from bellcrank.model import Element
 from bellcrank.plan.turns import LONGEST, loop_joints, turn_weights
 from bellcrank.run import finished
-from bellcrank.run.events import Surroundings, Watcher
+from bellcrank.run.events import EventInputs, Watcher
 from bellcrank.run.loops.passing import Passing
 from bellcrank.run.loops.treatment import Loops
 from bellcrank.run.system import Outcome, Passage
@@ -150,7 +150,7 @@ def test_what_rattle_says_ends_the_run_with_what_there_is(linkage, monkeypatch):
 
 
 def test_crossings_of_a_step_that_was_taken_back_are_forgotten(linkage):
-    around = Surroundings(bc.compile(linkage, optimisation=0), np.zeros(linkage.nv), np.zeros(0))
+    around = EventInputs(bc.compile(linkage, optimisation=0), np.zeros(linkage.nv), np.zeros(0))
     watcher = Watcher(around, [bc.Event("left_pivot", value=0.5)])
     watcher.stopped = watcher.look(0.0, 1.0, lambda x: (np.outer(x, [1, 0, 0]), np.zeros((len(x), 3))))
     assert watcher.stopped.time == pytest.approx(0.5)

@@ -13,6 +13,8 @@ import bellcrank as bc
 from bellcrank.io.native.writer import dumps
 from bellcrank.numbers import sqrt
 
+from ..blocks import block
+
 KP, KI, KD, MASS, LOAD, TARGET = 40.0, 60.0, 8.0, 2.0, 5.0, 0.3
 ADAPTIVE = ["dopri5", "dop853", "radau", "bdf", "auto"]
 FIXED = ["rk4", "midpoint4", "implicit_midpoint", "rattle"]
@@ -252,16 +254,6 @@ def test_a_recorded_function_is_a_rate():
     assert run.states.values[-1, 0] == pytest.approx(1.5)
 
 
-HEAD = """format = 1
-[bodies.block]
-point_mass = { at = [0, 0, 0], mass = 1.0 }
-[joints.slide]
-type = "prismatic"
-parent = "ground"
-child = "block"
-point = [0, 0, 0]
-axis = "x"
-"""
 WRONG = {
     "[states.x]\ninitial = 1": r"\[states.x\] has no rate. Give it: rate = ",
     '[states.x]\nrate = "=y"': r'state "x": "y" is neither a measure, nor a coordinate, nor a parameter',
@@ -279,7 +271,7 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
 def test_wrong_states_are_told_with_their_place(text):
     with pytest.raises(bc.ModelError, match=WRONG[text]) as caught:
-        bc.load(HEAD + text)
+        bc.load(block(text))
     assert "line" in str(caught.value)
 
 

@@ -15,31 +15,7 @@ from bellcrank.studies.adjoint import backward
 from bellcrank.studies.adjoint.first_state import FirstState
 
 from ..adjoint_agreement import differences, drawn
-
-OVERDAMPED = """
-format = 1
-name = "overdamped"
-gravity = [0, 0, 0]
-[parameters]
-c = 2e5
-k = 1e5
-[bodies.block]
-point_mass = { at = [0, 0, 0], mass = 1.0 }
-[joints.slide]
-type = "prismatic"
-parent = "ground"
-child = "block"
-point = [0, 0, 0]
-axis = "x"
-[springs.strut]
-joint = "slide"
-stiffness = "=k"
-[dampers.oil]
-joint = "slide"
-damping = "=c"
-[initial]
-slide = 1.0
-"""
+from ..blocks import OVERDAMPED
 
 TUMBLING = """
 format = 1
@@ -187,7 +163,7 @@ def test_a_long_run_is_written_down_in_many_pieces(monkeypatch):
     """More than sixty of them: the steps that a piece may have are doubled after each, up to a limit."""
     model, asked = bc.load("pendulum"), (["gravity.y"], ["energy.kinetic@end"], 20.0)
     whole = bc.sensitivity(model, *asked, step=1.0, mode="adjoint")
-    monkeypatch.setattr(backward, "Log", partial(Log, room=8))
+    monkeypatch.setattr(backward, "Log", partial(Log, capacity=8))
     pieces = bc.sensitivity(model, *asked, step=1.0, mode="adjoint")
     assert pieces.settings["steps"] == whole.settings["steps"] > 70 * 8
     np.testing.assert_allclose(pieces.d("energy.kinetic@end"), whole.d("energy.kinetic@end"), rtol=1e-12)

@@ -7,8 +7,10 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import BellcrankWarning, DynamicsError, ModelError, StateError
-from bellcrank.studies.history import Scaled
+from bellcrank.studies.history import ScaledDesign
 from bellcrank.studies.starting import first_tangents
+
+from ..blocks import FLOATING, block
 
 G = 9.80665
 WEIGHT = """
@@ -143,7 +145,7 @@ def test_a_start_at_a_dead_centre_is_named():
     dynamics = bc.compile(model, "multipliers", design=design, optimisation=0)
     end = bc.drive(model, "rocker_pin", [0.5, 2.0]).limits[0]
     start = {"q": end.q, "v": np.zeros(3), "t": np.array(0.0)}
-    changes = Scaled.of(design).changes(dynamics.plan)
+    changes = ScaledDesign.of(design).changes(dynamics.plan)
     with pytest.raises(
         DynamicsError, match="the start of 'four-bar' has no derivative by 'parameters.crank_length'.*dead centre"
     ):
@@ -187,22 +189,12 @@ def test_reactions_that_are_shared_follow_the_design(options):
         np.testing.assert_allclose(found.d(output), other.d(output), rtol=1e-6)
 
 
-CONTROLLED = """
-format = 1
-name = "controlled block"
-gravity = [0, 0, 0]
+CONTROLLED = block(
+    """
 [parameters]
 target = 0.3
 ki = 60.0
 lag = 0.2
-[bodies.block]
-point_mass = { at = [0, 0, 0], mass = 2.0 }
-[joints.slide]
-type = "prismatic"
-parent = "ground"
-child = "block"
-point = [0, 0, 0]
-axis = "x"
 [states.sum]
 rate = "=target - slide"
 unit = "m s"
@@ -212,7 +204,10 @@ initial = "=target/3"
 [motors.controller]
 joint = "slide"
 effort = "=40*(target - slide) + ki*sum - 8*slide.v - 2*felt**3 - 5"
-"""
+""",
+    top=FLOATING,
+    mass=2.0,
+)
 TARGET, KI, LAG = 0.3, 60.0, 0.2
 
 

@@ -28,7 +28,7 @@ def test_pipes_and_folders_are_no_data_no_record_and_no_sweep(tmp_path):
     for read in (_from_file, lambda path: read_column(path, "x"), lambda path: Record.at(path, problem, resume=True)):
         with pytest.raises(bc.BellcrankError, match="it is not a regular file"):
             read(pipe)
-    with pytest.raises(bc.StudyError, match="text is no record of a search"):
+    with pytest.raises(bc.StudyError, match="text is not a record of a search"):
         Record.at(text, problem, resume=True)
     for path in (text, pipe, tmp_path, "x" * 5000):
         with pytest.raises(bc.StudyError, match="there is no sweep"):

@@ -7,30 +7,7 @@ import pytest
 
 import bellcrank as bc
 
-OVERDAMPED = """
-format = 1
-name = "overdamped"
-gravity = [0, 0, 0]
-[parameters]
-c = 2e5
-k = 1e5
-[bodies.block]
-point_mass = { at = [0, 0, 0], mass = 1.0 }
-[joints.slide]
-type = "prismatic"
-parent = "ground"
-child = "block"
-point = [0, 0, 0]
-axis = "x"
-[springs.strut]
-joint = "slide"
-stiffness = "=k"
-[dampers.oil]
-joint = "slide"
-damping = "=c"
-[initial]
-slide = 1.0
-"""
+from ..blocks import OVERDAMPED
 
 BRACED = (
     bc.gallery()["four_bar"].read_text(encoding="utf-8")

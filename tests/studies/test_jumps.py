@@ -13,19 +13,7 @@ from bellcrank.studies.jumps.forces import may_jump, warn_of_integrals, warn_of_
 from bellcrank.studies.jumps.timed import timed_jumps
 from bellcrank.studies.output_names import parsed
 
-BLOCK = """
-format = 1
-name = "block"
-[bodies.block]
-point_mass = { at = [0, 0, 0], mass = 1.0 }
-[joints.slide]
-type = "prismatic"
-parent = "ground"
-child = "block"
-point = [0, 0, 0]
-axis = "x"
-"""
-
+from ..blocks import FLOATING, block
 
 STOP = '[stops.end]\njoint = "slide"\nupper = 1.0\nstiffness = 1e4\n'
 MOTOR = '[motors.drive]\njoint = "slide"\neffort = '
@@ -41,12 +29,12 @@ MOTOR = '[motors.drive]\njoint = "slide"\neffort = '
 )
 def test_passages_that_no_short_step_was_made_for_are_named(force, named):
     with pytest.warns(bc.BellcrankWarning, match=f"3 passages of surfaces.*{named}"):
-        warn_of_missed(bc.load(BLOCK + force), 3)
+        warn_of_missed(bc.load(block(force)), 3)
 
 
 @pytest.mark.parametrize("force", ["", STOP, MOTOR + '"=smoothstep(0, 1, slide.q)"'])
 def test_continuous_forces_have_no_jumps_to_miss(force):
-    assert not may_jump(bc.load(BLOCK + force))
+    assert not may_jump(bc.load(block(force)))
 
 
 def test_the_height_and_the_place_of_a_pulse_are_parameters_like_others():
@@ -67,8 +55,7 @@ def test_the_height_and_the_place_of_a_pulse_are_parameters_like_others():
     np.testing.assert_allclose(found.d("slide.v@end"), [0.2 / v, 0.0], atol=1e-7)
 
 
-RUNNING = BLOCK.replace("[bodies.block]", "gravity = [0, 0, 0]\n[parameters]\nwall = 1.0\nfast = 1.93\n[bodies.block]")
-RUNNING += '[initial.slide]\nv = "=fast"\n'
+RUNNING = block("[parameters]\nwall = 1.0\nfast = 1.93", '[initial.slide]\nv = "=fast"\n', top=FLOATING)
 DAMPED = '[stops.end]\njoint = "slide"\nupper = "=wall"\nstiffness = 1e3\ndamping = 10.0'
 DECIDED = '[motors.drive]\njoint = "slide"\neffort = "=if(slide.q > wall, -5, 1)"'
 
@@ -105,7 +92,7 @@ def test_a_force_that_turns_round_where_a_formula_says():
     np.testing.assert_allclose(found.dv_values[~behind, 0], np.broadcast_to([0.0, 1.0], ((~behind).sum(), 2)), atol=1e-12)
 
 
-TIMED = BLOCK.replace("[bodies.block]", "gravity = [0, 0, 0]\n[parameters]\nT = 0.37\nH = 2.0\n[bodies.block]")
+TIMED = block("[parameters]\nT = 0.37\nH = 2.0\n", top=FLOATING)
 ROWS = '[[0.0, 0.0], ["=T", "=H"], [1.0, 0.0]]\ninterpolation = "previous"\noutside = "clamp"\n'
 DRIVE = '[motors.drive]\njoint = "slide"\n'
 
@@ -184,8 +171,7 @@ def test_a_contact_with_damping_that_is_moved_is_met_later():
 @pytest.mark.parametrize("mode", ["forward", "adjoint"])
 def test_an_integral_over_a_switch_changes_with_its_time(mode):
     """1 kg is pushed by 3 N until T, then by 6 N: a integrates to 6 - 3 T, a^2 to 36 - 27 T."""
-    text = BLOCK.replace('name = "block"', 'name = "block"\n[parameters]\nT = 0.43')
-    model = bc.load(text + '[motors.drive]\njoint = "slide"\neffort = "=if(t < T, 3, 6)"')
+    model = bc.load(block("[parameters]\nT = 0.43", '[motors.drive]\njoint = "slide"\neffort = "=if(t < T, 3, 6)"'))
     outputs = ["integral(block.ax)", "rms(drive.force)", "mean(block.vx)"]
     found = bc.sensitivity(model, ["parameters.T"], outputs, 1.0, step=0.25, mode=mode)
     rms = np.sqrt(36 - 27 * 0.43)
@@ -262,7 +248,7 @@ def test_integrals_that_decide_by_themselves_are_named():
 def test_only_points_of_tables_that_the_design_moves_divide_a_run():
     """A motor table of straight lines: its values move no time, its points do, each by itself."""
     table = '[motors.drive]\njoint = "slide"\neffort = "=f(t)"\n[tables.f]\ninterpolation = "linear"\nrows = '
-    model = bc.load(BLOCK + table + "[[0, 0], [1, 2], [2, 1], [3, 4], [9, 4]]")
+    model = bc.load(block(table + "[[0, 0], [1, 2], [2, 1], [3, 4], [9, 4]]"))
     values = [f"f.rows.{k}.1" for k in range(5)]
     assert timed_jumps(bc.Design(model, values), 0.0, 5.0, moved=True) == []
     moved = timed_jumps(bc.Design(model, [*values, "f.rows.2.0"]), 0.0, 5.0, moved=True)

@@ -154,7 +154,7 @@ def test_a_search_is_taken_up_from_its_record(tmp_path, monkeypatch):
     with pytest.raises(bc.StudyError, match="the record of another study"):
         bc.optimize(cart(), "=(x - 2)**2", MASS, **given, resume=True)
     given["record"].write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(bc.StudyError, match="is no record of a search"):
+    with pytest.raises(bc.StudyError, match="is not a record of a search"):
         bc.optimize(*asked, **given, resume=True)
 
 

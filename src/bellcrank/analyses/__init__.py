@@ -1,4 +1,4 @@
-"""Analyses of a model that are no run through time.
+"""Analyses of a model other than runs through time.
 
 resting.py      positions of rest, and whether they are stable      search.py, stiffness.py
 linear.py       A, B, C, D about a state

@@ -133,7 +133,7 @@ def linearize(
 
 
 def _names(model: Model) -> dict[str, tuple[str, ...]]:
-    """Of positions, velocities, accelerations and efforts; a state of the user's own has its own name, and a rate."""
+    """Names of positions, velocities, accelerations and efforts; a user-defined state has its own name, and a rate."""
     moving = model.v_names[: model.nv - len(model.state_places)]
     found = {kind: tuple(f"{kind} of {name}" for name in moving) for kind in ("q", "v", "a", "tau")}
     return found | {
@@ -161,7 +161,7 @@ class Matrices(NamedTuple):
     C: Array  # q, v and a of everything
     gains: Array  # (nv, inputs) of a
     N: Array
-    chosen: list[int]  # degrees of freedom whose velocities are states, and states of the user's own
+    chosen: list[int]  # degrees of freedom whose velocities are states, and user-defined states
     placed: list[int]  # those whose displacements are states too
 
 

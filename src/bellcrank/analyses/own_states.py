@@ -1,4 +1,4 @@
-"""Rest of a mechanism with states of the user's own: positions and states at which nothing accelerates and no state changes.
+"""Positions of rest with user-defined states: positions and states at which nothing accelerates and no state changes.
 
     F(d, z) = (accelerations, rates) = 0        d displacements that the loops allow, z the states
 
@@ -41,7 +41,7 @@ class Rest(NamedTuple):
 
 
 def rest_with_states(dyn: Dynamics, q: Array, given: Conditions, most: int) -> Rest:
-    """From q and the states at the start."""
+    """The position of rest, searched from q and from the states at the start."""
     model, ties = dyn.model, Ties(dyn, given.t)
     own = list(model.state_places)
     q, v = ties.start(q), np.zeros(model.nv)
@@ -72,7 +72,7 @@ def _at(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> tuple[Array, Ma
 
 
 def _columns(about: Matrices, own: list[int]) -> list[int]:
-    """Of A: displacements and states, without velocities."""
+    """The columns of A for displacements and states, without those for velocities."""
     n = len(about.placed)
     return [*range(n), *(n + about.chosen.index(k) for k in own)]
 
@@ -123,7 +123,7 @@ def _taken(
 
 
 def _unstable(dyn: Dynamics, about: Matrices) -> tuple[str, ...]:
-    """What moves most along roots that grow."""
+    """The directions that move most along roots that grow."""
     roots, vectors = interruptible(np.linalg.eig, about.A)
     names = [dyn.model.v_names[k] for k in (*about.placed, *about.chosen)]
     away = np.flatnonzero(roots.real > GROWING * np.abs(roots).max(initial=0.0))

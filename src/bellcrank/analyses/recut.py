@@ -1,4 +1,4 @@
-"""The same mechanism with its loops cut at other joints, so that a joint that closes a loop has coordinates of its own.
+"""The same mechanism with its loops cut at other joints, so that a joint that closes a loop gets coordinates of its own.
 
 Coordinates mean the same wherever a loop is cut, so that they are carried over by their names.
 """

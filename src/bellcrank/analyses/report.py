@@ -1,4 +1,4 @@
-"""Tables for people."""
+"""Tables as text, for results that are printed."""
 
 from __future__ import annotations
 

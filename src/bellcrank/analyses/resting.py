@@ -19,7 +19,7 @@ from ..wording import argument, counted
 from .motions.kinematics import with_still_closures
 from .own_states import rest_with_states
 from .report import listed, table, tidy
-from .search import Found, Seek, search
+from .search import RestingPlace, Seek, search
 from .state import compiled, conditions, position
 from .stiffness import Conditions, directions
 from .ties import Ties
@@ -107,7 +107,7 @@ class Equilibrium:
 
     @property
     def verdict(self) -> str:
-        """In words: stable, neutral, unstable, and along what."""
+        """A sentence: stable, neutral or unstable, and along which directions."""
         if self.unstable:
             return f"unstable along {listed(self.unstable)}"
         return f"neutral along {listed(self.neutral)}, stable otherwise" if self.neutral else "stable"
@@ -173,7 +173,7 @@ def resting_place(
 
 
 def _with_states(model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: Seek, max_iterations: int) -> Equilibrium:
-    """With states of the user's own, whose rates are zero there too; stable where no root of the linearised equations grows."""
+    """Equilibrium with user-defined states, whose rates are zero too; stable where no root of the linear equations grows."""
     given = conditions(compiled(model), tau, inputs, t)
     dyn = compiled(with_still_closures(model, given.t))
     found = rest_with_states(dyn, position(dyn, q0, "q0"), given, max_iterations)
@@ -204,7 +204,7 @@ def _with_states(model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: S
 
 def _sought(
     model: Model, q0: Any, tau: Any, inputs: Any, t: float, seek: Seek, max_iterations: int
-) -> tuple[Dynamics, Conditions, Found]:
+) -> tuple[Dynamics, Conditions, RestingPlace]:
     if seek not in ("stable", "nearest"):
         raise StateError(f"seek must be 'stable' or 'nearest'; it is {seek!r}")
     if max_iterations < 1:
@@ -221,8 +221,8 @@ def _sought(
     return dyn, given, found
 
 
-def _stable(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int) -> Equilibrium:
-    """On from an equilibrium that is not stable, a little way along the direction in which it runs away most."""
+def _stable(dyn: Dynamics, found: RestingPlace, given: Conditions, max_iterations: int) -> Equilibrium:
+    """A stable equilibrium, searched from an unstable one, beginning a little way along its most unstable direction."""
     result = _result(dyn, found, given)
     for _ in range(SADDLES):
         if result.stable:
@@ -243,7 +243,7 @@ def _stable(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int)
     )
 
 
-def _lower(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int) -> Found | None:
+def _lower(dyn: Dynamics, found: RestingPlace, given: Conditions, max_iterations: int) -> RestingPlace | None:
     """The equilibrium downhill from a small step off an unstable one, to either side; None where there is none."""
     around, ties = found.around, Ties(dyn, given.t)
     if not len(around.squares) or around.neutral[np.argmin(around.squares)] or around.squares.min() >= 0:
@@ -258,7 +258,7 @@ def _lower(dyn: Dynamics, found: Found, given: Conditions, max_iterations: int) 
     return None
 
 
-def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
+def _result(dyn: Dynamics, found: RestingPlace, given: Conditions) -> Equilibrium:
     model, q, around, still = dyn.model, found.q, found.around, np.zeros(dyn.model.nv)
     neutral, away = around.neutral, (~around.neutral) & (around.squares < 0)
     weights = found.measured.displacement
@@ -285,13 +285,13 @@ def _result(dyn: Dynamics, found: Found, given: Conditions) -> Equilibrium:
 
 
 def _measures(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> dict[str, float]:
-    """At rest, where nothing accelerates."""
+    """The measures at rest, where nothing accelerates."""
     values = dyn.measures(q, v, given.tau, t=given.t, inputs=given.inputs, a=np.zeros_like(v))
     return dict(zip(dyn.model.measure_names, values.tolist(), strict=True))
 
 
 def _efforts(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> dict[str, float]:
-    """Of the force elements, then of the drives."""
+    """Efforts of the force elements, then of the drives."""
     model, labels = dyn.model, Labels.of(dyn.model)
     forces = dyn.elements(q, v, t=given.t, inputs=given.inputs)[2] if model.elements else np.zeros(0)
     drives = drive_efforts(dyn, q, v, np.zeros_like(v), t=given.t, inputs=given.inputs, tau=given.tau)
@@ -300,14 +300,14 @@ def _efforts(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> dict[str, 
 
 
 def _reactions(dyn: Dynamics, q: Array, v: Array, given: Conditions) -> Array:
-    """Of the joints of the tree, then of what closes loops."""
+    """Reactions of the joints of the tree, then of what closes loops."""
     tree = dyn.reactions(q, v, np.zeros_like(v), t=given.t, inputs=given.inputs, tau=given.tau)[: dyn.model.body_count]
     if not dyn.model.closures:
         return tree
     return np.vstack([tree, dyn.closure_reactions(q, v, given.tau, t=given.t, inputs=given.inputs)])
 
 
-def _without_potential(model: Model, found: Found) -> tuple[Array, tuple[str, ...]]:
+def _without_potential(model: Model, found: RestingPlace) -> tuple[Array, tuple[str, ...]]:
     """Squares s^2 of the roots: a negative one diverges, a complex pair flutters (one of its four roots grows)."""
     around = found.around
     squares, y = interruptible(np.linalg.eig, around.B)
@@ -319,7 +319,7 @@ def _without_potential(model: Model, found: Found) -> tuple[Array, tuple[str, ..
     return squares.real, directions(model, np.abs(shapes), found.measured.displacement)
 
 
-def _complaint(model: Model, found: Found) -> str:
+def _complaint(model: Model, found: RestingPlace) -> str:
     unit = {"rad/s": "N m", "m/s": "N"}
     units = [unit[u] for u in Labels.of(model).dof_units]
     share = np.abs(found.residual) / np.maximum(found.measured.effort, 1e-300)

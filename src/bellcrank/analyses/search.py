@@ -39,7 +39,7 @@ FALLING = 5  # steps with nothing left to do but fall
 NODES, WEIGHTS = (np.array(x) for x in np.polynomial.legendre.leggauss(6))
 
 
-class Found(NamedTuple):
+class RestingPlace(NamedTuple):
     q: Array
     residual: Array
     around: Stiffness
@@ -68,16 +68,16 @@ class _Place(NamedTuple):
     def fall(self) -> Array:
         return self.around.shapes @ self.unheld
 
-    def found(self, iterations: int, problem: str | None) -> Found:
-        return Found(self.q, self.r, self.around, self.measured, iterations, problem, self.fall)
+    def found(self, iterations: int, problem: str | None) -> RestingPlace:
+        return RestingPlace(self.q, self.r, self.around, self.measured, iterations, problem, self.fall)
 
     @property
     def held(self) -> NDArray[np.bool_]:
         return np.asarray(~self.around.neutral)
 
 
-def search(dyn: Dynamics, q: Array, given: Conditions, seek: Seek, most: int) -> Found:
-    """From q until the Newton step is rounding; says what the problem is if that does not come about."""
+def search(dyn: Dynamics, q: Array, given: Conditions, seek: Seek, most: int) -> RestingPlace:
+    """The search from q until the Newton step is rounding; the result says what the problem is if it does not succeed."""
     step = _downhill if seek == "stable" else _levenberg
     place = _arrive(dyn, q, given)
     mu, falling, last = 0.0, 0, np.inf
@@ -145,7 +145,7 @@ def _downhill(dyn: Dynamics, place: _Place, given: Conditions, mu: float) -> tup
 
 
 def _work(dyn: Dynamics, ties: Ties, q: Array, d: Array, given: Conditions) -> float:
-    """Of the unbalanced efforts along a displacement, with the loops closed on the way."""
+    """Work of the unbalanced efforts along a displacement, with the loops closed on the way."""
     if not ties.any:
         path = (NODES[:, None] + 1) / 2 * d
         efforts = given.tau - holding_efforts(dyn, displaced(dyn.model, q, path), given)

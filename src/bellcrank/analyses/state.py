@@ -1,4 +1,4 @@
-"""Arguments of the analyses, checked and with the model's own values where nothing is given."""
+"""Arguments of the analyses, checked; the model's own values where none are given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def compiled(model: Model) -> Dynamics:
-    """Of a model with closed loops the multipliers: they find redundant equations anew at every state."""
+    """The compiled model; with closed loops by the multipliers, which find redundant equations at every state."""
     return Dynamics(model, "multipliers" if model.closures else "auto", optimisation=0)
 
 

@@ -44,14 +44,14 @@ class Conditions(NamedTuple):
 
 
 class Scales(NamedTuple):
-    """What counts as one: of a displacement 1 rad or the mechanism's size; of an effort the largest that is carried."""
+    """Units for comparison: of a displacement 1 rad or the mechanism's size; of an effort the largest that is carried."""
 
     displacement: Array
     effort: Array
 
 
 class Stiffness(NamedTuple):
-    """With ``free`` directions, nv of a tree."""
+    """Stiffness in the ``free`` directions: all nv of a tree."""
 
     N: Array  # (nv, free)
     L: Array
@@ -106,7 +106,7 @@ def stiffness(dyn: Dynamics, q: Array, given: Conditions) -> Stiffness:
 
 
 def noise(model: Model, squares: Array) -> float:
-    """Rounding of the eigenvalues, and gravity that should cancel: a period of more than 1e4 swings is no period."""
+    """Rounding of the eigenvalues, and gravity that should cancel: a period of more than 1e4 swings is not a period."""
     largest = float(np.abs(squares).max(initial=0.0))
     gravity = float(np.linalg.norm(model.gravity)) / size(model)
     return 10 * max(10, len(squares)) * EPSILON * largest + 1e-9 * gravity

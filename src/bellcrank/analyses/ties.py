@@ -1,4 +1,4 @@
-"""What closed loops leave free, as the analyses see it; of a tree, everything.
+"""The motions that closed loops leave free; in a tree all motions are free.
 
 code     shape        meaning
 G        (m, nv)      the equations that close the loops, for velocities
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assembly import assemble
-from ..assembly.loops import Held, Loops
+from ..assembly.loops import HeldCoordinates, Loops
 from ..assembly.minimum_norm import smallest_change
 from ..assembly.newton import close
 from ..dynamics.dynamics import Dynamics
@@ -24,7 +24,9 @@ Array = NDArray[np.float64]
 
 STEP = 1e-3  # of differences of fourth order
 CLOSED = 1e-10  # of the typical length
-GOOD = 0.3  # of the best: how well a coordinate must tell where the mechanism is to be preferred for its place in the model
+GOOD = (
+    0.3  # of the best: how well a coordinate must determine where the mechanism is, to be preferred for its place in the model
+)
 
 
 class Ties:
@@ -34,7 +36,7 @@ class Ties:
         self.dyn, self.model, self.t = dyn, dyn.model, t
         self.any = bool(dyn.model.closures)
         self.loops = Loops(dyn)
-        self.nothing = Held.of(dyn.model, set())
+        self.nothing = HeldCoordinates.none(dyn.model)
 
     def basis(self, q: Array) -> Array:
         """N, orthonormal."""
@@ -57,14 +59,14 @@ class Ties:
         return found.q if found.error <= limit else None
 
     def unbalanced(self, q: Array, r: Array) -> Array:
-        """What the closures leave of efforts."""
+        """The part of efforts that the closures do not balance."""
         if not self.any:
             return r
         N = self.basis(q)
         return np.asarray(N @ (N.T @ r))
 
     def multipliers(self, q: Array, r: Array) -> Array | None:
-        """Of minimum norm, so that closures take what they can of r: r + G^T lambda is unbalanced. None for a tree."""
+        """Multipliers of minimum norm with which r + G^T lambda is what remains unbalanced; None for a tree."""
         if not self.any:
             return None
         factors = factored(self.loops.J(q, self.t), self.loops.tolerance)

@@ -65,7 +65,7 @@ class Mode:
 
     @property
     def frequency(self) -> float:
-        """Of the oscillation, damping included, in Hz; zero if it does not oscillate."""
+        """Frequency of the oscillation in Hz, damping included; zero if it does not oscillate."""
         return abs(self.root.imag) / (2 * np.pi)
 
     @property
@@ -214,7 +214,7 @@ def modes(
 def participation(
     dyn: Dynamics, found: Sequence[Mode], q: Array, v: Array, given: Conditions, names: Sequence[str] | None = None
 ) -> Complex:
-    """What modes do to measures, (modes, columns): d, d' = s d, and the accelerations that follow."""
+    """The change of measures in each mode, (modes, columns): d, d' = s d, and the accelerations that follow."""
     J = dyn.measure_jacobians(q, v, given.tau, t=given.t, inputs=given.inputs, names=names)
     d = np.array([list(mode.shape.values()) for mode in found], dtype=complex).reshape(len(found), dyn.model.nv)
     speeds = np.array([mode.root for mode in found])[:, None] * d
@@ -348,7 +348,7 @@ def _without_rounding(roots: Complex) -> Complex:
 
 
 def _kind(s: complex, shape: Complex, rigid: bool) -> list[_Root]:
-    """Of a pair of complex roots only one is listed."""
+    """The kind of a mode by its root; of a pair of complex roots only one is listed."""
     if rigid:
         return [_Root("rigid", 0j, shape)]
     if abs(s.imag) > 1e-12 * abs(s):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..errors import AssemblyError
 from ..wording import argument
 from .locking import locked_by
-from .loops import Held, Loops
+from .loops import HeldCoordinates, Loops
 from .path import Lost, Toggle
 from .start import Start
 from .words import Gap, closure_words, gaps, length_words, open_loops, values
@@ -132,7 +132,7 @@ def released_velocities(loops: Loops, start: Start, v: Array) -> str:
 
 
 def _moving_names(start: Start, base: Array) -> list[str]:
-    held: Held = start.held
+    held: HeldCoordinates = start.held
     moved = held.q & (np.abs(start.q - base) > 1e-12)
     return [name for name, is_moved in zip(held.model.q_names, moved, strict=True) if is_moved][:6]
 

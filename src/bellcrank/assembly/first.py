@@ -1,7 +1,7 @@
-"""The first state of a run: the model's own, or from what its caller gives, some coordinates by name or whole arrays.
+"""The first state of a run: the model's own, or one that follows from what the caller gives, by name or as whole arrays.
 
 What is named is kept, and the others follow. Of whole arrays, what differs from the model's own start is kept where the loops
-allow it. A whole array that had to be changed is told: what was changed, by how much, and the energy that it took.
+allow it. A warning reports a whole array that had to be changed: what was changed, by how much, and the energy that it took.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .words import unit_of, velocity_unit
 Array = NDArray[np.float64]
 Unit = Callable[[Model, str], str]
 
-NEWS = 1e-6  # rad or m, and 1/s: what is changed less for the sake of closed loops is no news
-MOST = 6  # entries that are told
+NEWS = 1e-6  # rad or m, and 1/s: what is changed less for the sake of closed loops is not news
+MOST = 6  # entries that a warning names
 
 
 def initial_assembly(model: Model) -> Assembly:
@@ -73,7 +73,7 @@ def _whole(given: Given) -> bool:
 
 
 class Changed:
-    """What became of whole arrays: the state q, v, and the changes that brought it about, zero of what was not given."""
+    """The result for whole arrays: the state q, v, and the changes that led to it, zero of what was not given."""
 
     def __init__(self, dynamics: Dynamics, q: Array, v: Array, moved: Array, changed: Array, t: float) -> None:
         self.dynamics, self.model, self.t = dynamics, dynamics.model, t
@@ -112,7 +112,7 @@ class Changed:
         return [*texts, f"{len(order) - MOST} more"] if len(order) > MOST else texts
 
     def _energies(self) -> str:
-        """Of velocities that were changed the kinetic energy, of positions the potential one, springs included."""
+        """The kinetic energy where velocities were changed, and the potential one, springs included, where positions were."""
         before, after = self._energy(self.q - self.moved, self.v - self.changed), self._energy(self.q, self.v)
         asked = zip(("kinetic", "potential"), before, after, (self.changed, self.moved), strict=True)
         texts = [f"{name} energy is {y:.6g} J instead of {x:.6g} J" for name, x, y, change in asked if change.any()]

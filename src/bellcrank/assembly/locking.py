@@ -27,7 +27,7 @@ from ..model.order import outward_order
 from ..plan.closures import closing_axes, turning_rows
 from ..plan.nodes.blocks import Block, find_blocks, make_graph
 from ..spatial.rank import factored, null_space, rank
-from .loops import Held, Loops
+from .loops import HeldCoordinates, Loops
 from .newton import close
 
 Array = NDArray[np.float64]
@@ -65,13 +65,13 @@ class Axis(NamedTuple):
 
 
 def locked_by(loops: Loops, q: Array, t: float) -> str:
-    """In words, the axis that would have to change for a locked loop to move; empty where no single one would do."""
+    """A text that names the axis that would have to change for a locked loop to move; empty where no single one would do."""
     found = locking_axis(loops, q, t)
     return "" if found is None else found.words
 
 
 def locking_axis(loops: Loops, q: Array, t: float) -> Axis | None:
-    """Of the axes with which a locked loop could move, the one that most joints of the loop have, then the nearest one."""
+    """Among the axes with which a locked loop could move, the one that most joints of the loop have, then the nearest one."""
     found = sorted(candidates(loops, q, t), key=lambda axis: (-len(axis.parallel), axis.angle))
     return next((axis for axis in found if _moves_on(loops, q, t, axis)), None)
 
@@ -85,7 +85,7 @@ def _moves_on(loops: Loops, q: Array, t: float, axis: Axis) -> bool:
         return False
     ahead = displaced(model, q, STEP * changed.units * motions[:, 0] / np.abs(motions[:, 0]).max())
     limit = max(ROUNDING, OPENS * STEP * axis.angle) * changed.length
-    new = close(changed, ahead, Held.of(model, set()), t, limit).q
+    new = close(changed, ahead, HeldCoordinates.none(model), t, limit).q
     further = float(np.abs(new - q).max()) > STEP / 2 * min(1.0, changed.length)
     return changed.worst(new, t) <= limit and further and changed.rank(new, t) < model.nv
 
@@ -144,7 +144,7 @@ def _of_block(place: _Place, block: Block, rows: list[int], columns: list[int], 
 
 
 def _wanted(name: str, moved: Array, axes: dict[str, tuple[float, float, float] | None]) -> Iterator[Axis]:
-    """``moved``: (3, k) turns or shifts of the joint, in its parent's axes, in the motions that it would have."""
+    """The wanted axis; ``moved``: (3, k) turns or shifts of the joint in those motions, in its parent's axes."""
     factors = factored(moved, MOVED, unit=STILL)
     if not factors.rank:
         return

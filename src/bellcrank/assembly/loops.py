@@ -30,11 +30,11 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 CLOSED = 1e-10  # of the typical length: loops that are open by less are closed
-ALIGNED = 3e-8  # of the typical length: what redundant equations leave open beyond it is told, and spread over all
+ALIGNED = 3e-8  # of the typical length: what redundant equations leave open beyond it is reported, and spread over all
 
 
 class Loops:
-    """What the loops of a compiled model demand."""
+    """The loop equations of a compiled model."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         self.dynamics, self.model = dynamics, dynamics.model
@@ -47,7 +47,7 @@ class Loops:
         return np.asarray(self.dynamics.closure(q, np.zeros(self.model.nv), t=t)[0] * self.rows)
 
     def phi_t(self, q: Array, t: float) -> Array:
-        """What moves by itself: G v + phi_t = 0."""
+        """The rate of the equations by the time alone: G v + phi_t = 0."""
         return np.asarray(self.dynamics.closure(q, np.zeros(self.model.nv), t=t)[1] * self.rows)
 
     def G(self, q: Array, t: float) -> Array:
@@ -90,7 +90,7 @@ class Loops:
         return np.asarray(self.dynamics.closure(q, v, t=t)[1] * self.rows)
 
     def pivot(self, q: Array, t: float) -> float:
-        """Of the blocks of loops, the least distance from losing an equation: Blocks.pivot."""
+        """The least distance of a block of loops from losing an equation: Blocks.pivot."""
         pivots = self.dynamics.blocks(q, np.zeros(self.model.nv), t=t).pivot
         return float(np.nan_to_num(pivots).min(initial=1.0))
 
@@ -105,7 +105,7 @@ class Loops:
 
     @property
     def redundant(self) -> float:
-        """What redundant equations may leave open, in metres: elsewhere they add more, and the mechanism moves far."""
+        """The error that redundant equations may leave, in metres: closing them further would move the mechanism far."""
         return float(LENIENT**2 * self.tolerance * self.length)
 
     def error(self, q: Array, t: float) -> float:
@@ -122,7 +122,7 @@ class Loops:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldCoordinates:
     """Coordinates that keep their values; of a quaternion all four or none."""
 
     model: Model
@@ -131,8 +131,8 @@ class Held:
     known: dict[bytes, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, model: Model, names: set[str]) -> Held:
-        """By the names of coordinates, model.q_names."""
+    def of(cls, model: Model, names: set[str]) -> HeldCoordinates:
+        """The held coordinates by their names in model.q_names."""
         q = np.array([name in names for name in model.q_names], dtype=bool)
         v = np.zeros(model.nv, dtype=bool)
         plain_q, plain_v = np.ones(model.nq, dtype=bool), np.ones(model.nv, dtype=bool)
@@ -143,6 +143,14 @@ class Held:
         plain_v[list(model.state_places)] = False
         v[plain_v] = q[plain_q]
         return cls(model, q, v)
+
+    @classmethod
+    def none(cls, model: Model) -> HeldCoordinates:
+        return cls.of(model, set())
+
+    @classmethod
+    def all(cls, model: Model) -> HeldCoordinates:
+        return cls.of(model, set(model.q_names))
 
     @property
     def any(self) -> bool:

@@ -1,4 +1,4 @@
-"""The smallest change x that brings about J x = r, where equations may be redundant (spatial.rank).
+"""The smallest x with J x = r, where equations may be redundant (spatial.rank).
 
 The size of x is measured by its norm, or by a metric M (kinetic energy): with J = U S V^T cut to its rank,
 

@@ -1,7 +1,7 @@
-"""Closing the loops from an approximate configuration: Newton's method by smallest changes, in steps that cannot leap.
+"""Closing the loops from an approximate configuration: Newton's method by smallest changes, with steps of limited length.
 
 Each step is the smallest change that closes the loops to first order; it is cut to LONGEST, and halved until the errors shrink.
-First only equations that are independent beyond doubt are used (minimum_norm.CLEAR); what they leave is mended
+First only equations that are independent beyond doubt are used (minimum_norm.CLEAR); what they leave is corrected
 with all that count by the rank tolerance.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..machine.steps.programs import MASS, MINIMUM_NORM
 from ..model.manifold import displaced
-from .loops import Held, Loops
+from .loops import HeldCoordinates, Loops
 from .minimum_norm import CLEAR, smallest_change
 
 Array = NDArray[np.float64]
@@ -24,7 +24,7 @@ LONGEST = 0.3  # rad, of any coordinate in one step
 SHORTEST = 2.0**-12  # of a step
 MOST = 200
 IDLE = 1e-13  # rad, a step that is rounding
-MENDED = 1e-2  # rad that equations near redundancy may ask for
+CORRECTED = 1e-2  # rad that equations near redundancy may ask for
 TIDY = 1e-4  # of the typical length, the rounding of numbers of four digits: errors that equations near redundancy may keep
 
 
@@ -35,7 +35,14 @@ class Closed(NamedTuple):
 
 
 def close(
-    loops: Loops, q: Array, held: Held, t: float, tolerance: float, *, weight: Weight = "norm", longest: float = LONGEST
+    loops: Loops,
+    q: Array,
+    held: HeldCoordinates,
+    t: float,
+    tolerance: float,
+    *,
+    weight: Weight = "norm",
+    longest: float = LONGEST,
 ) -> Closed:
     """The errors of the result say whether it succeeded."""
     if loops.by_blocks and not held.any and loops.pivot(q, t) > CLEAR:
@@ -44,13 +51,15 @@ def close(
             return found
     found = _descend(loops, q, held, t, weight, longest, CLEAR)
     if tolerance < found.error < TIDY * loops.length:
-        mended = _descend(loops, found.q, held, t, weight, MENDED, loops.tolerance)
-        if mended.error <= tolerance:
-            return Closed(mended.q, mended.error, found.steps + mended.steps)
+        corrected = _descend(loops, found.q, held, t, weight, CORRECTED, loops.tolerance)
+        if corrected.error <= tolerance:
+            return Closed(corrected.q, corrected.error, found.steps + corrected.steps)
     return found
 
 
-def _descend(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longest: float, tolerance: float) -> Closed:
+def _descend(
+    loops: Loops, q: Array, held: HeldCoordinates, t: float, weight: Weight, longest: float, tolerance: float
+) -> Closed:
     phi = loops.phi(q, t)
     for k in range(MOST):
         y, d = step(loops, q, held, t, phi, weight, tolerance)
@@ -64,8 +73,8 @@ def _descend(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longe
     return Closed(q, loops.error(q, t), MOST)
 
 
-def _through_blocks(loops: Loops, q: Array, held: Held, t: float, weight: Weight, longest: float) -> Closed:
-    """The same by blocks of loops, in linear time, with the equations that are independent where they were planned."""
+def _through_blocks(loops: Loops, q: Array, held: HeldCoordinates, t: float, weight: Weight, longest: float) -> Closed:
+    """``close`` by blocks of loops, in linear time, with the equations that were independent when they were planned."""
     metric = MASS if weight == "mass" else MINIMUM_NORM
     phi = loops.phi(q, t)
     for k in range(MOST):
@@ -79,7 +88,7 @@ def _through_blocks(loops: Loops, q: Array, held: Held, t: float, weight: Weight
 
 
 def step(
-    loops: Loops, q: Array, held: Held, t: float, phi: Array, weight: Weight, tolerance: float = CLEAR
+    loops: Loops, q: Array, held: HeldCoordinates, t: float, phi: Array, weight: Weight, tolerance: float = CLEAR
 ) -> tuple[Array, Array]:
     """The smallest change: in scaled coordinates, and as a displacement."""
     B = held.basis(q, loops.units)
@@ -98,7 +107,7 @@ def metric(loops: Loops, q: Array, B: Any, t: float) -> Array:
     return M
 
 
-def _shortened(loops: Loops, q: Array, held: Held, t: float, phi: Array, d: Array) -> tuple[Array | None, Array]:
+def _shortened(loops: Loops, q: Array, held: HeldCoordinates, t: float, phi: Array, d: Array) -> tuple[Array | None, Array]:
     """The longest part of the step, halved and halved, that makes the errors smaller."""
     before, part = float(phi @ phi), 1.0
     while part > SHORTEST:

@@ -1,7 +1,7 @@
-"""Moving held coordinates along a way while the loops stay closed: the branch is kept, and toggles are seen.
+"""Moving held coordinates along a path while the loops stay closed: the branch is kept, and toggles are seen.
 
-The held coordinates are at the part s of their way. (y, sigma) are the unknowns: changes of the free coordinates, and of s,
-both in radians. The path is followed by its own length, so that it has no difficulty where s turns back:
+The held coordinates are at the part s of their path. (y, sigma) are the unknowns: changes of the free coordinates, and of s,
+both in radians. The solution curve is followed by its arc length, so that it has no difficulty where s turns back:
 
     G (B y + D sigma) = 0        B, D  displacements of free and of held coordinates
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.manifold import displaced
-from .loops import Held, Loops
+from .loops import HeldCoordinates, Loops
 from .minimum_norm import allowed_part, smallest_change
 
 Array = NDArray[np.float64]
@@ -32,17 +32,17 @@ MOST = 20000
 EXACT = 1e-13  # rad
 
 
-class Way(NamedTuple):
+class CoordinatePath(NamedTuple):
     """Held coordinates, and the configurations between which they are moved."""
 
     loops: Loops
-    held: Held
+    held: HeldCoordinates
     start: Array
     end: Array
     t: float
 
     def displacements(self, q: Array) -> tuple[Array, float]:
-        """[B D] and the length of D for the whole way, in radians."""
+        """[B D] and the length of D for the whole path, in radians."""
         toward = self.held.toward(q, self.start, self.end)
         size = float(np.linalg.norm(toward / self.loops.units))
         return np.column_stack([self.held.basis(q, self.loops.units).toarray(), toward / size]), size
@@ -66,18 +66,18 @@ class Lost(NamedTuple):
     point: Point
 
 
-def follow(way: Way, q: Array) -> Iterator[Point | Toggle | Lost]:
-    """Points from s = 0 on, to the first beyond s = 1, or to a Toggle, or to where the path is lost."""
-    point = _first(way, q)
+def follow(path: CoordinatePath, q: Array) -> Iterator[Point | Toggle | Lost]:
+    """Points from s = 0 on, to the first beyond s = 1, or to a Toggle, or to where the curve is lost."""
+    point = _first(path, q)
     h = LONGEST
     yield point
     if not point.tangent.any():
-        point = _out_of_dead_centre(way, point) or point
+        point = _out_of_dead_centre(path, point) or point
         yield point
     for _ in range(MOST):
         if point.s > 1:
             return
-        new = _advance(way, point, h)
+        new = _advance(path, point, h)
         if new is None:
             h /= 2
             if h < SHORTEST:
@@ -85,65 +85,65 @@ def follow(way: Way, q: Array) -> Iterator[Point | Toggle | Lost]:
                 return
             continue
         if new.tangent[-1] <= 0:
-            yield Toggle(_turning_point(way, point, h))
+            yield Toggle(_turning_point(path, point, h))
             return
         point, h = new, min(1.5 * h, LONGEST)
         yield point
 
 
-def reach(way: Way, point: Point, s: float) -> Array | None:
-    """The configuration at s, near the point, which is on the path."""
-    A, size = way.displacements(point.q)
+def reach(path: CoordinatePath, point: Point, s: float) -> Array | None:
+    """The configuration at s, near the point, which is on the curve."""
+    A, size = path.displacements(point.q)
     h = (s - point.s) * size
     ahead = point.tangent * (h / point.tangent[-1])
-    guess = way.held.placed(displaced(way.loops.model, point.q, A @ ahead), way.start, way.end, s)
+    guess = path.held.placed(displaced(path.loops.model, point.q, A @ ahead), path.start, path.end, s)
     q = guess
     for _ in range(CORRECTIONS):
-        B = way.held.basis(q, way.loops.units)
-        y = smallest_change(way.loops.G(q, way.t) @ B, -way.loops.phi(q, way.t))
-        q = way.held.placed(displaced(way.loops.model, q, B @ y), way.start, way.end, s)
+        B = path.held.basis(q, path.loops.units)
+        y = smallest_change(path.loops.G(q, path.t) @ B, -path.loops.phi(q, path.t))
+        q = path.held.placed(displaced(path.loops.model, q, B @ y), path.start, path.end, s)
         if np.linalg.norm(y) <= EXACT:
             break
     return q if np.linalg.norm(y) < 1e-9 else None
 
 
-def _first(way: Way, q: Array) -> Point:
+def _first(path: CoordinatePath, q: Array) -> Point:
     """The tangent is the direction in which the held coordinates go on most."""
-    A, _ = way.displacements(q)
+    A, _ = path.displacements(q)
     onward = np.zeros(A.shape[1])
     onward[-1] = 1.0
-    tangent = allowed_part(way.loops.G(q, way.t) @ A, onward)
+    tangent = allowed_part(path.loops.G(q, path.t) @ A, onward)
     size = np.linalg.norm(tangent)
     return Point(q, 0.0, tangent / size if size > 1e-9 else onward * 0.0)
 
 
-def _out_of_dead_centre(way: Way, point: Point) -> Point | None:
+def _out_of_dead_centre(path: CoordinatePath, point: Point) -> Point | None:
     """From where the held coordinates stand still: a point further on that motion after which they go the right way."""
-    A, _ = way.displacements(point.q)
-    J = way.loops.G(point.q, way.t) @ A
+    A, _ = path.displacements(point.q)
+    J = path.loops.G(point.q, path.t) @ A
     still = allowed_part(J, np.asarray(np.random.default_rng(0).normal(size=A.shape[1])))
     size = float(np.linalg.norm(still))
     for sign in (1.0, -1.0) if size > 1e-9 else ():
-        new = _advance(way, point._replace(tangent=sign / size * still), LONGEST)
+        new = _advance(path, point._replace(tangent=sign / size * still), LONGEST)
         if new is not None and new.s > 0 and new.tangent[-1] > 0:
             return new
     return None
 
 
-def _advance(way: Way, point: Point, h: float) -> Point | None:
+def _advance(path: CoordinatePath, point: Point, h: float) -> Point | None:
     """A step of length h, corrected; None where it leads elsewhere."""
     if not point.tangent.any():
         return None
-    A, size = way.displacements(point.q)
+    A, size = path.displacements(point.q)
     s = point.s + h * float(point.tangent[-1]) / size
-    q = way.held.placed(displaced(way.loops.model, point.q, h * (A @ point.tangent)), way.start, way.end, s)
+    q = path.held.placed(displaced(path.loops.model, point.q, h * (A @ point.tangent)), path.start, path.end, s)
     gone = 0.0
     for _ in range(CORRECTIONS):
-        A, size = way.displacements(q)
-        J = way.loops.G(q, way.t) @ A
-        z = smallest_change(J, -way.loops.phi(q, way.t))
+        A, size = path.displacements(q)
+        J = path.loops.G(q, path.t) @ A
+        z = smallest_change(J, -path.loops.phi(q, path.t))
         s += float(z[-1]) / size
-        q = way.held.placed(displaced(way.loops.model, q, A @ z), way.start, way.end, s)
+        q = path.held.placed(displaced(path.loops.model, q, A @ z), path.start, path.end, s)
         gone += float(np.linalg.norm(z))
         if not gone <= NEAR * h:
             return None
@@ -157,14 +157,14 @@ def _advance(way: Way, point: Point, h: float) -> Point | None:
     return Point(q, s, tangent) if float(tangent @ point.tangent) > STRAIGHT else None
 
 
-def _turning_point(way: Way, point: Point, h: float) -> Point:
+def _turning_point(path: CoordinatePath, point: Point, h: float) -> Point:
     """Where s stops growing, between the point and the one that is h further."""
     from scipy.optimize import brentq
 
     places = {0.0: point}
 
     def onward(part: float) -> float:
-        new = point if part == 0 else _advance(way, point, part)
+        new = point if part == 0 else _advance(path, point, part)
         places[part] = new if new is not None else point
         return float(places[part].tangent[-1])
 

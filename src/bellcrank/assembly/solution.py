@@ -16,10 +16,10 @@ from ..extremes import in_our_errors
 from ..model import Model
 from ..spatial.rank import LENIENT
 from . import failure
-from .loops import CLOSED, Held, Loops
+from .loops import CLOSED, HeldCoordinates, Loops
 from .minimum_norm import CLEAR, smallest_change
 from .newton import TIDY, Closed, Weight, close, metric
-from .path import Lost, Point, Toggle, Way, follow, reach
+from .path import CoordinatePath, Lost, Point, Toggle, follow, reach
 from .start import Given, Start, design, own_position, start_of
 from .words import length_words, unit_of, velocity_unit
 
@@ -158,11 +158,13 @@ def closed(dynamics: Dynamics, start: Start, t: float, *, weight: Weight = "mass
     )
 
 
-def _positions(loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]) -> tuple[Held, Array]:
-    """Where the loops close, and what was really held."""
+def _positions(
+    loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]
+) -> tuple[HeldCoordinates, Array]:
+    """The positions in which the loops close, and the coordinates that were really held."""
     if loops.error(start.q, t) <= limit:
         return start.held, start.q
-    nothing = Held.of(loops.model, set())
+    nothing = HeldCoordinates.none(loops.model)
     if start.held.any:
         try:
             return _kept(loops, start, t, limit, weight, notes)
@@ -172,15 +174,17 @@ def _positions(loops: Loops, start: Start, t: float, limit: float, weight: Weigh
     return nothing, _settled(loops, start.q, t, limit, weight).q
 
 
-def _kept(loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]) -> tuple[Held, Array]:
-    """Where the loops close with what is held; what the file says may be off a little."""
-    nothing = Held.of(loops.model, set())
+def _kept(
+    loops: Loops, start: Start, t: float, limit: float, weight: Weight, notes: list[str]
+) -> tuple[HeldCoordinates, Array]:
+    """The positions in which the loops close with what is held; values in a file may be off a little."""
+    nothing = HeldCoordinates.none(loops.model)
     base = _base(loops, start, t, limit)
     if base is not None:
         free = failure.freedom(loops, base, t)
-        if start.wished.names != start.held.names and free >= start.wished.count:
+        if start.preferred.names != start.held.names and free >= start.preferred.count:
             with contextlib.suppress(AssemblyError):
-                return start.wished, _moved(loops, start, start.wished, base, t)
+                return start.preferred, _moved(loops, start, start.preferred, base, t)
         if free >= start.held.count:
             return start.held, _moved(loops, start, start.held, base, t)
     found = close(loops, start.q, start.held, t, limit, weight=weight)
@@ -206,24 +210,24 @@ def _base(loops: Loops, start: Start, t: float, limit: float) -> Array | None:
 
 def _settled(loops: Loops, q: Array, t: float, limit: float, weight: Weight) -> Closed:
     """Closed from q with nothing held, as well as redundant equations that contradict each other a little allow."""
-    found = close(loops, q, Held.of(loops.model, set()), t, limit, weight=weight)
+    found = close(loops, q, HeldCoordinates.none(loops.model), t, limit, weight=weight)
     most = max(limit, TIDY * loops.length)
     if found.error > most:
         raise failure.never_closes(loops, found.q, t, most)
     return found
 
 
-def _moved(loops: Loops, start: Start, held: Held, base: Array, t: float) -> Array:
+def _moved(loops: Loops, start: Start, held: HeldCoordinates, base: Array, t: float) -> Array:
     """The mechanism moved from a closed configuration until the held coordinates have their values."""
     if not held.toward(base, base, start.q).any():
         return base
-    way = Way(loops, held, base, start.q, t)
+    path = CoordinatePath(loops, held, base, start.q, t)
     last = Point(base, 0.0, np.zeros(0))
-    for point in follow(way, base):
+    for point in follow(path, base):
         if isinstance(point, Toggle | Lost):
             raise failure.out_of_reach(loops, start, base, point, t)
         if point.s >= 1:
-            found = reach(way, last if len(last.tangent) else point, 1.0)
+            found = reach(path, last if len(last.tangent) else point, 1.0)
             if found is not None:
                 return found
         last = point
@@ -240,7 +244,7 @@ def _velocities(loops: Loops, q: Array, start: Start, t: float, weight: Weight, 
     """The smallest change of those that are not held with which all loops stay closed."""
     if not len(loops.rows):
         return start.v
-    for held in (start.wished_v, start.held_v):
+    for held in (start.preferred_v, start.held_v):
         v, kept = _flowing(loops, q, start.v, held, t, weight)
         if kept:
             return v

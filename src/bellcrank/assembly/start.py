@@ -1,4 +1,4 @@
-"""What is asked of an assembly: the approximate start, and what must keep its value; checked."""
+"""The request of an assembly, checked: the approximate start, and the coordinates that must keep their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..dynamics.dynamics import Dynamics
 from ..errors import AssemblyError, StateError
 from ..model import Model
 from ..model.manifold import turning_joints
-from .loops import Held
+from .loops import HeldCoordinates
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -28,21 +28,21 @@ SAME = 1e-9  # rad or m, and of the value: entries that are less off are those o
 class Start:
     """The approximate start, and what of it is kept.
 
-    held, held_v       what keeps its value
-    wished, wished_v   the same, and what keeps its value as well if the loops leave room for it: what [initial] says besides
-    rule, rule_v       "named": the caller named it, and it must be kept; "written": the model's file says it, and rounded
-                       numbers that say too much are mended; "asked": the part of a whole array that is not the model's own,
-                       kept where the loops allow it
-    by_name            some coordinates are given: from the model's own start they are moved to their values
-    untouched          nothing was said of coordinates that are not held: they are in the design position
+    held, held_v            what keeps its value
+    preferred, preferred_v  what keeps its value besides, if the loops leave enough freedom: what [initial] says
+    rule, rule_v            "named": the caller named it, and it must be kept; "written": the model's file says it, and
+                            rounded numbers that say too much are corrected; "asked": the part of a whole array that is not
+                            the model's own, kept where the loops allow it
+    by_name                 some coordinates are given: from the model's own start they are moved to their values
+    untouched               nothing was said of coordinates that are not held: they are in the design position
     """
 
     q: Array
     v: Array
-    held: Held
+    held: HeldCoordinates
     held_v: Mask
-    wished: Held
-    wished_v: Mask
+    preferred: HeldCoordinates
+    preferred_v: Mask
     rule: Rule
     rule_v: Rule
     by_name: bool
@@ -50,19 +50,19 @@ class Start:
 
 
 def start_of(dynamics: Dynamics, q: Given, v: Given, hold: Iterable[str] | str | None) -> Start:
-    """As ``assemble`` is asked: names are held, what the model's file gives where nothing else is said, nothing of arrays."""
+    """The start for ``assemble``: values given by name are held, else those of the file; of whole arrays nothing is held."""
     model = dynamics.model
     if hold is not None:
-        held = Held.of(model, _coordinates(model, [hold] if isinstance(hold, str) else list(hold)))
+        held = HeldCoordinates.of(model, _coordinates(model, [hold] if isinstance(hold, str) else list(hold)))
         return _start(dynamics, q, v, (held, _velocities(held)), ("named", "named"))
     written_q, written_v = written(model)
     keep_q = set(q) if isinstance(q, Mapping) else written_q if q is None else set()
     keep_v = set(v) if isinstance(v, Mapping) else written_v if v is None else set()
-    return _start(dynamics, q, v, (Held.of(model, keep_q), _marked(model.v_names, keep_v)), (_rule(q), _rule(v)))
+    return _start(dynamics, q, v, (HeldCoordinates.of(model, keep_q), _marked(model.v_names, keep_v)), (_rule(q), _rule(v)))
 
 
 def start_of_run(dynamics: Dynamics, q: Given, v: Given) -> Start:
-    """As ``simulate`` is asked: of whole arrays, what differs from the model's own start is what the caller wants to keep.
+    """The start as ``simulate`` takes it: entries of whole arrays that differ from the model's own start are to be kept.
 
     Where nothing differs that is what [initial] says, as in the model's own start.
     """
@@ -104,22 +104,22 @@ def own_starts(model: Model) -> tuple[list[Array], list[Array]]:
     return [model.given_q, start.q], [model.given_v, start.v]
 
 
-def held_by(model: Model, mask: Mask) -> Held:
-    return Held.of(model, {name for name, marked in zip(model.q_names, mask, strict=True) if marked})
+def held_by(model: Model, mask: Mask) -> HeldCoordinates:
+    return HeldCoordinates.of(model, {name for name, marked in zip(model.q_names, mask, strict=True) if marked})
 
 
-def _start(dynamics: Dynamics, q: Given, v: Given, held: tuple[Held, Mask], rules: tuple[Rule, Rule]) -> Start:
+def _start(dynamics: Dynamics, q: Given, v: Given, held: tuple[HeldCoordinates, Mask], rules: tuple[Rule, Rule]) -> Start:
     model = dynamics.model
     q0, v0 = given_values(dynamics, "q", q, model.given_q), given_values(dynamics, "v", v, model.given_v)
-    wished, wished_v = held
+    preferred, preferred_v = held
     if isinstance(q, Mapping) or rules[0] == "asked":
-        wished = Held.of(model, {*wished.names, *written(model)[0]})
+        preferred = HeldCoordinates.of(model, {*preferred.names, *written(model)[0]})
     if isinstance(v, Mapping) or rules[1] == "asked":
-        wished_v = wished_v | _marked(model.v_names, written(model)[1])
+        preferred_v = preferred_v | _marked(model.v_names, written(model)[1])
     kept = held[0]
     untouched = bool(np.array_equal(np.where(kept.q, 0.0, q0), np.where(kept.q, 0.0, design(model))))
     by_name = kept.any and (isinstance(q, Mapping) or rules[0] == "asked")
-    return Start(_unit(model, q0), v0, *held, wished, wished_v, *rules, by_name, untouched)
+    return Start(_unit(model, q0), v0, *held, preferred, preferred_v, *rules, by_name, untouched)
 
 
 def _whole(given: Given) -> bool:
@@ -202,7 +202,7 @@ def _no_such(name: str, known: Iterable[str], model: Model) -> str:
     return f"which is not a coordinate of {model.name!r}{hint}; joints that close a loop and driven joints have none"
 
 
-def _velocities(held: Held) -> Mask:
+def _velocities(held: HeldCoordinates) -> Mask:
     """Velocities of held coordinates; of a free position where all of it is held."""
     fast = held.v.copy()
     for at in turning_joints(held.model):

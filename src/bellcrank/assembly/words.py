@@ -1,4 +1,4 @@
-"""Errors of closures in millimetres and degrees, loops by the names of their joints."""
+"""Texts for messages: errors of closures in millimetres and degrees, loops by the names of their joints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 class Gap(NamedTuple):
-    """What is left open: m, rad; of a coupler the sum itself; of a rod, the length that it should have."""
+    """The gap of a closure: m, rad; of a coupler the sum itself; of a rod, the length that it should have."""
 
     closure: Closure
     distance: float
@@ -52,7 +52,7 @@ apart = {
 
 
 def gaps(loops: Loops, q: Array, t: float) -> list[Gap]:
-    """Of every closure, the worst first."""
+    """The gap of every closure, the largest first."""
     phi, turns = loops.phi(q, t), row_scales(loops.model, 2.0) == 2.0
     found = []
     for closure, first in zip(loops.model.closures, loops.model.closure_index, strict=False):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .outcome import print_json, reported, tell
+from .outcome import print_json, reported, write
 from .pairs import named_numbers
 from .reading import MODEL, ModelFile, reads_model
 
@@ -46,4 +46,4 @@ def command(
         if as_json:
             print_json(found.as_dict())
         else:
-            tell(str(found))
+            write(str(found))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .outcome import print_json, reported, tell
+from .outcome import print_json, reported, write
 from .reading import MODEL, ModelFile, reads_model
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def command(
         if as_json:
             print_json(report.as_dict())
         else:
-            tell(str(report))
+            write(str(report))
         if picture is not None:
             draw_as_it_is(loaded, picture)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..wording import counted
-from .outcome import KEEP, reported, tell
+from .outcome import KEEP, reported, write
 from .reading import ModelFile, reads_model
 
 
@@ -31,4 +31,4 @@ def command(
         loaded = model.load()
         bc.save(loaded, target, keep=keep, partial=partial)
         size = f"{counted(loaded.body_count, 'body', 'bodies')}, {counted(loaded.nv, 'coordinate')}"
-        tell(f"{target}: {loaded.name}, {size}")
+        write(f"{target}: {loaded.name}, {size}")

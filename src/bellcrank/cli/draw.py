@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .outcome import KEEP, reported, tell
+from .outcome import KEEP, reported, write
 from .pairs import named_numbers
 from .reading import MODEL, ModelFile, reads_model
 
@@ -42,4 +42,4 @@ def command(
         loaded = model.load()
         file = out or Path(f"{Path(model.path).stem}.png")
         loaded.draw(file, q=named_numbers(q, "--q", FORM) or None, view=view, names=names, as_drawn=as_drawn, t=time, keep=keep)
-        tell(f"wrote {file}")
+        write(f"wrote {file}")

@@ -1,4 +1,4 @@
-"""The commands as a whole: what holds for all of them, whatever happens to the streams that they write to."""
+"""The commands as a whole: behaviour that all of them share, whatever happens to the streams that they write to."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _value_of(parameter: Any) -> str | None:
 
 
 def _discard_output() -> None:
-    """What is left in the buffer goes nowhere: Python would try to write it once more when it ends."""
+    """Discards what is left in the buffer: Python would try to write it once more when it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -60,5 +60,5 @@ def command(
             found = bc.optimize(wanted, record=out / RECORD, resume=resume, progress=progress, scheduler=scheduler)
         if flatness or (flatness is None and found.success and len(found.names) <= found.gradients):
             with suppress(KeyboardInterrupt):
-                found.flatness  # noqa: B018  which the result then tells
+                found.flatness  # noqa: B018  which the result then reports
         finish(found, files, keep=keep, as_json=as_json)

@@ -57,7 +57,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def show(found: Any, *, as_json: bool) -> None:
-    """What was found: for machines as JSON, for people as a table."""
+    """Shows a result: for machines as JSON, for people as a table."""
     if as_json:
         print_json(found.as_dict())
         return
@@ -66,7 +66,7 @@ def show(found: Any, *, as_json: bool) -> None:
     PlainConsole().print(found)
 
 
-def tell(text: str) -> None:
+def write(text: str) -> None:
     """A text for people, on stdout."""
     from ..characters import visible
 

@@ -6,7 +6,7 @@ from ..errors import StateError
 
 
 def named_texts(pairs: list[str] | None, option: str, form: str) -> dict[str, str]:
-    """What stands behind the first ``=``, by what stands before it."""
+    """The texts after the first ``=``, by the names before it."""
     found = {}
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
@@ -50,7 +50,7 @@ def listed(texts: list[str]) -> list[str]:
 
 
 def tolerances_of(texts: list[str]) -> dict[str, float | str] | str:
-    """Of --tolerance: one for all parameters, or by their paths."""
+    """The values of --tolerance: one for all parameters, or one for each by its path."""
     given = listed(texts)
     if len(given) == 1 and "=" not in given[0]:
         return given[0]

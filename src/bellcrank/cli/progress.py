@@ -1,4 +1,4 @@
-"""Bars on stderr for what takes longer than one is patient for; nothing where stderr is no terminal."""
+"""Progress bars on stderr for work that takes more than a second; none where stderr is not a terminal."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Command(TyperCommand):
     """A command whose help lists the values that ``load`` knows: they are looked up only then, since that takes a while."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """With ``--json`` a wrong option, too, is told as JSON."""
+        """With ``--json`` a wrong option, too, is reported as JSON."""
         as_json = "--json" in args
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -117,7 +117,7 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _as_text(parameter: inspect.Parameter) -> inspect.Parameter:
-    """What is a ModelFile to the command is a text to typer."""
+    """A ModelFile as the text that typer expects."""
     if parameter.name != "model":
         return parameter
     optional = parameter.default is None

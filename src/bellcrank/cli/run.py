@@ -12,7 +12,7 @@ from ..defaults import TOLERANCE
 from ..errors import SimulationError, StateError
 from ..wording import together
 from ..writing import refuse_to_replace
-from .outcome import KEEP, STOPPED_EARLY, print_json, reported, say, show, tell
+from .outcome import KEEP, STOPPED_EARLY, print_json, reported, say, show, write
 from .pairs import named_texts
 from .progress import progress_bar
 from .reading import MODEL, ModelFile, reads_model
@@ -156,6 +156,6 @@ def _report(run: Run, files: list[Path], *, as_json: bool) -> None:
         print_json(summary.as_dict() | {"files": [str(file) for file in files]})
         return
     show(summary, as_json=False)
-    tell(f"wrote {together([str(file) for file in files])}")
+    write(f"wrote {together([str(file) for file in files])}")
     if run.stopped:
         say("stopped early", run.stopped, "red")

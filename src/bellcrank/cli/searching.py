@@ -15,7 +15,7 @@ import typer
 from ..errors import StateError
 from ..wording import together
 from ..writing import refuse_to_replace
-from .outcome import STOPPED_EARLY, print_json, tell
+from .outcome import STOPPED_EARLY, print_json, write
 
 MODEL, PICTURE, RECORD = "better.toml", "study.png", "evaluations.jsonl"
 PATIENCE, EVERY = 1.0, 0.2  # seconds
@@ -80,7 +80,7 @@ def finish(found: Any, files: list[Path], *, keep: bool, as_json: bool) -> None:
     if as_json:
         print_json(found.as_dict() | {"files": names})
     else:
-        tell(str(found))
-        tell(f"wrote {together(names)}")
+        write(str(found))
+        write(f"wrote {together(names)}")
     if not found.success:
         raise typer.Exit(STOPPED_EARLY)

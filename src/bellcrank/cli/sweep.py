@@ -1,4 +1,4 @@
-"""``bellcrank sweep STUDY``: many runs over the parameters of a study, into a store that can be gone on with."""
+"""``bellcrank sweep STUDY``: many runs over the parameters of a study, into a store from which a sweep can be continued."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ..writing import refuse_to_replace
-from .outcome import KEEP, print_json, reported, tell
+from .outcome import KEEP, print_json, reported, write
 from .progress import shown_bar
 from .searching import STUDY
 
@@ -52,7 +52,7 @@ def command(
         if as_json:
             print_json(found.as_dict())
         else:
-            tell(str(found.summary()))
+            write(str(found.summary()))
 
 
 @contextmanager

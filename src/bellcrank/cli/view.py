@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import SimulationError
-from .outcome import KEEP, reported, say, tell
+from .outcome import KEEP, reported, say, write
 from .reading import ModelFile, reads_model
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ def command(
     with reported(as_json=False):
         what = _loaded(model)
         if html is not None:
-            tell(f"wrote {_simulated(what, given).write_html(html, speed=speed, keep=keep)}")
+            write(f"wrote {_simulated(what, given).write_html(html, speed=speed, keep=keep)}")
             return
         page = what.view(host=host, port=port, open_browser=browser, **given)
-        tell(f"serving {page.url}, until Ctrl-C")
+        write(f"serving {page.url}, until Ctrl-C")
         page.wait()
 
 

@@ -1,4 +1,4 @@
-"""What can be compared: something that gives accelerations, and moves a model through time."""
+"""The interface of an engine that can be compared: it gives accelerations, and moves a model through time."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Engine(Protocol):
     def move(self, duration: float) -> Trajectory: ...
 
 
-class Ours:
+class OwnFormulation:
     """One of our formulations."""
 
     note = ""
@@ -66,7 +66,7 @@ class Ours:
         return self.dynamics.acceleration(q, v, tau)
 
     def _from_momenta(self, q: Array, v: Array, tau: Array) -> Array:
-        """Of closed loops the rates of v(q, p) along Hamilton's equations: dv/dq dq/dt + dv/dp dp/dt, exactly."""
+        """The rates of v(q, p) along Hamilton's equations: dv/dq dq/dt + dv/dp dp/dt, exactly."""
         p = self.dynamics.momenta(q, v)
         along = dict(zip("qp", self.dynamics.canonical_rates(q, p, tau), strict=True))
         changes = Changes(1, {name: x[None, :, None] for name, x in along.items()})
@@ -117,15 +117,15 @@ def normalised(model: Model, q: Array) -> Array:
     return q
 
 
-def formulations(model: Model) -> tuple[list[Ours], dict[str, str]]:
-    """All formulations that take this model, the default first; and of the others, why not."""
+def formulations(model: Model) -> tuple[list[OwnFormulation], dict[str, str]]:
+    """All formulations that take this model, the default first; and for each of the others the reason why it does not."""
     from ..formulations import CLOSED, FORMULATIONS
 
-    default = Ours(model, compile(model).formulation)
+    default = OwnFormulation(model, compile(model).formulation)
     found, refused = [default], {}
     for name in (*CLOSED, "canonical_momenta") if model.closures else FORMULATIONS:
         try:
-            found += [Ours(model, name)] if name != default.name else []
+            found += [OwnFormulation(model, name)] if name != default.name else []
         except BellcrankError as error:
             refused[name] = str(error)
     return found, refused

@@ -26,7 +26,7 @@ class InMuJoCo:
     name = "MuJoCo"
 
     def __init__(self, model: Model, text: str | None = None) -> None:
-        """``text``: the MJCF that the model came from, instead of the one that we write."""
+        """The model in MuJoCo; ``text``: the MJCF that the model came from, instead of the one that we write."""
         import mujoco
 
         text = write(model)[0] if text is None else text

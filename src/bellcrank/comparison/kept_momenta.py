@@ -33,7 +33,7 @@ def kept_momenta(dynamics: Dynamics, duration: float) -> Array:
     a = dynamics.acceleration(q, v, t=t)
 
     def along(s: float) -> Array:
-        """On a curve whose tangent at s = 0 is the motion."""
+        """The quantity on a curve whose tangent at s = 0 is the motion."""
         return momenta(dynamics, displaced(dynamics.model, q, s * v), v + s * a, t + s)
 
     values = along(0.0)

@@ -15,7 +15,7 @@ from ..model import Model
 from ..model.generators import random_state
 from ..model.manifold import displaced
 from ..wording import counted, printed
-from .engines import BATCH, Array, Ours, Trajectory, formulations, has_motions, normalised, seconds
+from .engines import BATCH, Array, OwnFormulation, Trajectory, formulations, has_motions, normalised, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came out, the default formulation first."""
+    """The results, the default formulation first."""
 
     model: str
     coordinates: int
@@ -180,7 +180,7 @@ def _row(
             (energy, closure), note = _conserved(engine, dynamics, length), engine.note
     except BellcrankError as error:  # without its forces a mechanism may fall into a singular position
         energy, closure, note = None, None, str(error)
-    batch = seconds(engine.batch(*samples[0]), budget) / BATCH if isinstance(engine, Ours) else None
+    batch = seconds(engine.batch(*samples[0]), budget) / BATCH if isinstance(engine, OwnFormulation) else None
     time = seconds(engine.call(*samples[0]), budget)
     return Row(engine.name, max(far), energy, closure, time, batch, note)
 

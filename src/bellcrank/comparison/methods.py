@@ -1,4 +1,4 @@
-"""One model through several integrators: what they cost, and what becomes of its energy and momenta over long times."""
+"""One model by several integrators: their costs, and how well they keep its energy and momenta over long times."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class MethodRow:
 
 @dataclass(frozen=True)
 class MethodComparison:
-    """What came out; ``runs`` by the names of the rows, ``kept`` the momenta that the model keeps (see kept_momenta).
+    """The results; ``runs`` by the names of the rows, ``kept`` the momenta that the model keeps (see kept_momenta).
 
     ``interrupted``: by Ctrl-C, so that methods were not run, or not to their end.
     """
@@ -171,7 +171,7 @@ def compare_methods(
 
 @dataclass
 class _Found:
-    """What the methods have found so far; an interrupt ends the method that is at work, and those behind it do not begin."""
+    """The results of the methods so far; an interrupt ends the method that is at work, and those behind it do not begin."""
 
     dynamics: Dynamics
     kept: Array

@@ -14,8 +14,8 @@ def trend(t: Array, x: Array) -> tuple[float, float] | None:
 
     Neighbouring samples of an oscillation depend on each other, so that a line through all of them would look far more
     certain than it is. Means of 20 stretches, each much longer than the oscillation, do not, as long as the motion has no
-    slower changes (neighbours_alike). Where it has, what tells a trend from none is the length of the run: a trend brings ten
-    times as much in ten times the steps.
+    slower changes (neighbours_alike). Where it has, the length of the run distinguishes a trend from none: a trend brings
+    ten times as much in ten times the steps.
     """
     count = min(STRETCHES, len(t) // 2)
     if count < FEWEST or not np.isfinite(x).all():

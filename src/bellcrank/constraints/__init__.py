@@ -1,4 +1,4 @@
-"""What closes a loop, as equations between two bodies: Kang & Yoon's basic constraints, and what is composed of them."""
+"""The equations that close loops, between two bodies: Kang & Yoon's basic constraints, and joints composed of them."""
 
 from .basic import Equation, Frame, Law, d1, d2, s, ss
 from .closing import TIES, Given, X, Y, Z, axes_parallel, point_on_axis, points_meet

@@ -1,4 +1,4 @@
-"""What joints and other ties are composed of, and the ties that are no joint. The z axes of the two frames are the axis.
+"""Joints and other closures composed of basic constraints. The z axes of the two frames are the axis.
 
 A joint composes its own equations in its class (``Joint.closing``). A new tie is a function here and a line in TIES.
 """

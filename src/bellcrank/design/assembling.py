@@ -1,4 +1,4 @@
-"""The start of a design, its loops closed from a near one: a few steps of Newton's method on compiled closures.
+"""The start of a design: its loops are closed from a nearby start by a few steps of Newton's method on compiled closures.
 
 What the model file says of the start is held; all other coordinates make the smallest change, lengths scaled:
 
@@ -53,7 +53,7 @@ class Bound:
             array[...] = arrays[name]
 
     def __call__(self, *given: Array) -> Array | None:
-        """None where the result is not finite."""
+        """The assembled start; None where the result is not finite."""
         out = np.empty(self._size)
         assert self._call is not None
         return out if self._call(*given, *self._time, out) else None

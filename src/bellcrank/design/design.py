@@ -108,10 +108,10 @@ class Design:
         return found
 
     def rows(self, p: ArrayLike, plan: Plan) -> tuple[Array, tuple[str | None, ...]]:
-        """Of designs (B, np) what a Dynamics takes for its lanes (``at_designs``), (B, entries); and what is wrong with each.
+        """The rows (B, entries) that a Dynamics takes for designs (B, np) (``at_designs``), and what is wrong with each design.
 
         The entries of all arrays of the plan that depend on the parameters, one array after the other; those of a design that
-        is no mechanism are not a number.
+        is not a mechanism are not a number.
         """
         values = np.atleast_2d(self.values(p))
         found, holds = self._of(plan).rows(values)
@@ -338,7 +338,7 @@ class Design:
 
     @cached_property
     def usual_plan(self) -> Plan:
-        """That of ``bc.compile(model, design=design)``."""
+        """The plan of ``bc.compile(model, design=design)``."""
         from ..dynamics.planning import planned
 
         return planned(self.base, design=self).plan

@@ -1,4 +1,4 @@
-"""Starts of many designs at once, their loops closed in lanes: Newton's method of assembling.py on all of them.
+"""Starts of many designs at once, their loops closed in lanes by the Newton's method of assembling.py.
 
 Each design takes its own steps, from the base's start, and stands still where its loops are closed: its start does not depend
 on which others there are.
@@ -52,7 +52,7 @@ class LaneStarts:
         return unit_quaternions(self.model, q), v, problems
 
     def _alone(self, p: Array) -> tuple[Array, Array, str | None]:
-        """All that ``bc.assemble`` does, where the way from the base's start is not short."""
+        """The start by ``bc.assemble``, where the way from the base's start is not short."""
         try:
             model = self.design.model(p)
             return model.initial_q, model.initial_v, None
@@ -86,7 +86,7 @@ class LaneStarts:
         return v, closed & (left <= 1e3 * CLOSED * (1.0 + np.abs(v).max(axis=1, initial=0.0)))
 
     def _smallest(self, G: Array, errors: Array, free: NDArray[np.bool_], going: NDArray[np.bool_]) -> Array:
-        """The smallest changes of free coordinates that mend the errors, lengths scaled; zero of designs that stand still."""
+        """The smallest changes of free coordinates that correct the errors, lengths scaled; zero of designs that are done."""
         near = self.near
         assert near is not None
         step = np.zeros((len(errors), self.model.nv))

@@ -1,4 +1,4 @@
-"""The plan of a design with other values: what was planned, recorded and compiled where the design starts stays."""
+"""The plan of a design at other values of its parameters. Its structure, recordings and machine code are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def moved_plan(plan: Plan, model: Model, arrays: Mapping[str, Array]) -> Plan:
-    """``arrays``: those of a design, as ``Design.arrays`` has them for this plan; ``model``: the one with the same values."""
+    """The plan with other numbers: ``arrays`` as ``Design.arrays`` gives them; ``model``: the one with the same values."""
 
     def of(name: str, own: Array) -> Array:
         return arrays[name].reshape(own.shape) if name in arrays else own

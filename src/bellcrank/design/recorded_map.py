@@ -17,7 +17,7 @@ from ..kernels.processor import lane_count
 from ..machine.calls.batch import write_batch
 from ..machine.calls.direct import write_single
 from ..machine.kernel import Kernel, obtain
-from ..machine.module import Facts, KernelText, Module, assemble
+from ..machine.module import BufferSizes, KernelText, Module, assemble
 from ..numbers import Dual
 from ..numbers.variable import Replay, Tape
 
@@ -127,7 +127,7 @@ call void @kernel_reverse(i64 0, i64 0, ptr %p, ptr %values, ptr %bar.p, ptr %ba
 ret void
 }
 """
-    kernel = KernelText((found.text, found.declarations), [], Facts(largest_frame=found.largest_frame))
+    kernel = KernelText((found.text, found.declarations), [], BufferSizes(largest_frame=found.largest_frame))
     return assemble([kernel], [(text, {})])
 
 
@@ -174,4 +174,4 @@ def _module(recorded: RecordedMap, program: Program, lanes: int) -> Module:
     pointers = ", ".join(f"ptr noalias %{name}" for name in (*program.inputs, *program.outputs))
     text = f"define internal void @kernel(i64 %n, i64 %nv, {pointers}) {{\nentry:\n{e.text()}\n}}\n"
     others = [write_batch(program, [], lanes), *([write_single(program, [])] if lanes == 1 else [])]
-    return assemble([KernelText((text, e.declarations), [], Facts())], others)
+    return assemble([KernelText((text, e.declarations), [], BufferSizes())], others)

@@ -1,4 +1,4 @@
-"""What can be asked of a compiled model: planning, evaluation of programs, and Dynamics."""
+"""A compiled model: planning, evaluation of programs, and Dynamics with everything that it computes."""
 
 from .dynamics import Dynamics, compile
 

@@ -40,8 +40,8 @@ def why_not_finite(plan: Plan, state: dict[str, NDArray[np.float64]]) -> str:
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):  # numpy's numbers give inf, folded ones raise
         evaluation.run()
     model = plan.model
-    for element, told in zip(model.elements, zip(*[iter(evaluation.values("element"))] * 3, strict=True), strict=False):
-        if np.isnan(float(told[2])) and np.isfinite([float(x) for name in ("q", "v") for x in inputs[name]]).all():
+    for element, values in zip(model.elements, zip(*[iter(evaluation.values("element"))] * 3, strict=True), strict=False):
+        if np.isnan(float(values[2])) and np.isfinite([float(x) for name in ("q", "v") for x in inputs[name]]).all():
             return f"force element {element.name!r} has no force here: {_why_no_force(element)}"
     for i in reversed(range(plan.n)):
         body = plan.tree.order[i]

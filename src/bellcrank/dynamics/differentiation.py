@@ -19,7 +19,7 @@ from .evaluation import Array, Evaluation, OrZero
 
 
 class Derivative(NamedTuple):
-    """Of an output: values (states, size), and its changes (states, size, parameters)."""
+    """The derivative of an output: values (states, size), and changes (states, size, parameters)."""
 
     value: Array
     along: Array
@@ -58,7 +58,7 @@ def values_at(
     t: ArrayLike = 0.0,
     inputs: OrZero = None,
 ) -> dict[str, Array]:
-    """The same without derivatives, of the data of a design, or of one for each state."""
+    """Values alone, without derivatives, with the data of a design or with one design for each state."""
     kernel = tangent_kernel(dyn, program, (), 0)
     found = kernel.run(_given(dyn, kernel, rows, t, inputs), data)
     return {name: x[:, 0, :, 0] for name, x in found.items() if name not in program.scratch}

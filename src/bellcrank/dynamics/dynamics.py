@@ -94,7 +94,7 @@ class Dynamics(Evaluation):
 
     @classmethod
     def of(cls, settled: Planned, optimisation: int) -> Dynamics:
-        """Of a model that is planned already, compiled with one of LLVM's levels of optimisation."""
+        """The Dynamics of a model that has been planned, compiled with one of LLVM's levels of optimisation."""
         self = cls.__new__(cls)
         self._compile(settled, optimisation)
         return self
@@ -113,13 +113,13 @@ class Dynamics(Evaluation):
         return Dynamics.of, (self.planned, self.optimisation)
 
     def __copy__(self) -> Dynamics:
-        """With the same kernels; what else is compiled when it is asked for belongs to the copy."""
+        """A copy with the same kernels; what is compiled later belongs to the copy alone."""
         other = Dynamics.__new__(Dynamics)
         other.__dict__ |= self.__dict__ | {"tangent_kernels": {}, "adjoint_kernels": {}, "measuring_code": {}}
         return other
 
     def replanned(self, q: Array, t: float) -> Dynamics:
-        """The same, with the equations that are kept of those that close the loops chosen at q."""
+        """The Dynamics in which the equations that are kept of the closures are chosen at q."""
         return Dynamics.of(self.planned.chosen_at(q, t), self.optimisation)
 
     def at_designs(self, rows: Array, every: int = 1) -> Dynamics:
@@ -129,7 +129,7 @@ class Dynamics(Evaluation):
         return other
 
     def by_multipliers(self) -> Dynamics:
-        """The same by the formulation that finds redundant equations at every state."""
+        """The Dynamics by the formulation that finds redundant equations at every state."""
         return Dynamics.of(self.planned.by_multipliers(), self.optimisation)
 
     def acceleration(
@@ -232,5 +232,5 @@ class Dynamics(Evaluation):
         return quantities.momenta.hamilton(self) if self.canonical else self.program
 
     def speeds_of(self, q: Array, v: Array, t: float) -> Array:
-        """What a time loop in machine code integrates beside q: p, or v itself."""
+        """The quantity that a time loop in machine code integrates beside q: p, or v itself."""
         return self.momenta(q, v, t=t) if self.canonical else v

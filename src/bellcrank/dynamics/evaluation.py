@@ -83,13 +83,13 @@ class Evaluation:
         return made_once(self.plan, name, lambda: Kernel(self.plan, program, lanes))
 
     def in_lanes(self) -> Self:
-        """The same with all batches in lanes, so that what one state gives does not depend on how many there are."""
+        """The evaluation with all batches in lanes, so that the result of a state does not depend on how many there are."""
         other = copy(self)
         other.lanes_only = True
         return other
 
     def at_designs(self, rows: Array, every: int = 1) -> Self:
-        """The same for many states of other designs, each lane with its own; ``rows``: Design.rows of this plan.
+        """The evaluation of many states at designs of their own, one in each lane; ``rows``: Design.rows of this plan.
 
         Each row holds for ``every`` states, one after the other.
         """
@@ -115,8 +115,8 @@ class Evaluation:
         states = len(arrays["q"])
         if program.optimisation > self.optimisation:
             program = replace(program, optimisation=self.optimisation)
-        wide = batched if program.optimisation or self.lanes_only else states >= MANY
-        kernel = self.kernel(program, lane_count() if wide or self.designs is not None else 1)
+        in_lanes = batched if program.optimisation or self.lanes_only else states >= MANY
+        kernel = self.kernel(program, lane_count() if in_lanes or self.designs is not None else 1)
         if "t" in kernel.program.inputs:
             arrays["t"] = self.time_rows(t, states)
         if "u" in kernel.program.inputs:
@@ -180,7 +180,7 @@ class Evaluation:
 
     @cached_property
     def _other_names(self) -> dict[str, tuple[str, ...]]:
-        """Of the entries of all arguments that are not like v."""
+        """Names of the entries of all arguments that are not like v."""
         equations = tuple(f"{c.name}.{k + 1}" for c in self.model.closures for k in range(c.rows))
         of_q = self.model.q_names
         inputs = self.model.inputs
@@ -188,11 +188,11 @@ class Evaluation:
         return own | {f"d{name}": names for name, names in own.items()} | {"t": ("t",)}
 
     def _names(self, argument: str) -> tuple[str, ...]:
-        """What the entries of an argument are called."""
+        """Names of the entries of an argument."""
         return self._other_names.get(argument, self.model.v_names)
 
     def refusal(self, arrays: dict[str, Array]) -> Exception:
-        """Why there is no finite result at the first state of checked arguments."""
+        """The reason why there is no finite result at the first state of checked arguments."""
         for name, x in arrays.items():
             bad = np.flatnonzero(~np.isfinite(x[0]))
             if len(bad):

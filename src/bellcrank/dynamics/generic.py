@@ -1,4 +1,4 @@
-"""Configurations on the closures that are singular by no chance: where the number of independent equations is found.
+"""Generic configurations on the closures, where the number of independent equations is found: not singular by chance.
 
 A mechanism may start, or be drawn, in a singular position (a linkage drawn flat), where some of its equations are dependent
 that are independent everywhere else. From the start random walks follow the motions that the closures leave free, and so stay
@@ -68,7 +68,7 @@ def _ways(model: Model, rng: np.random.Generator) -> Iterator[Array]:
 
 
 def _alike(model: Model) -> Iterator[NDArray[np.int64]]:
-    """Of each degree of freedom a number, the same for those of joints with like places in the mechanism."""
+    """Numbers for the degrees of freedom, equal for joints with like places in the mechanism; from coarse to fine."""
     ends = Counter((end, k) for closure in model.closures for k, end in enumerate((closure.body_a, closure.body_b)))
     carried = Counter(model.parents)
     roughly = [(model.joints[i].kind, model.parents[i] < 0, carried[i] > 0) for i in range(model.n)]
@@ -80,7 +80,7 @@ def _alike(model: Model) -> Iterator[NDArray[np.int64]]:
 
 
 def _walked(dynamics: Evaluation, q: Array, t: float, way: Array) -> Array:
-    """Where a walk ends: a few steps along what the closures leave free, always in the direction of the step before."""
+    """The end of a walk: a few steps along the free motions, always in the direction of the step before."""
     for _ in range(_STEPS):
         way = _free_part(comparable_rows(dynamics, q, t), way)
         fastest = float(np.abs(way).max(initial=0.0))
@@ -118,7 +118,7 @@ def _moved(dynamics: Evaluation, q: Array, way: Array) -> Array:
 
 
 def _free_part(G: Array, way: Array) -> Array:
-    """What the equations leave of a displacement; those that hardly say anything do not count."""
+    """The part of a displacement that the equations allow; equations that hardly constrain it do not count."""
     return way - _least(G, G @ way, _FREE)
 
 

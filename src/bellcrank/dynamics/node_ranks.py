@@ -1,4 +1,4 @@
-"""How many equations of each node are independent: structure that only numbers can tell.
+"""The number of independent equations of each node: structure that has to be found numerically.
 
 The nodes are evaluated at configurations on the closures (generic), from the tips inward; of each node's equations those are
 kept that add most to the ones before. The rank of a block is the largest that was found: in a singular position it is less.
@@ -59,8 +59,8 @@ def plan_generic_nodes(plan: Plan, dynamics: Evaluation) -> Nodes:
     return survey.nodes()
 
 
-class Found(NamedTuple):
-    """Of a block at a configuration: ranks of its nodes, how many equations are independent, and how clearly they are."""
+class BlockRanks(NamedTuple):
+    """A block at a configuration: ranks of its nodes, how many equations are independent, and how clearly they are."""
 
     ranks: dict[int, Ranks]
     rank: int
@@ -85,7 +85,7 @@ class Survey:
         self._all = replace(plan, nodes=make_node_tables(plan, self.parts, every, fold=False))
         self._anywhere, _ = self._rows(anywhere(plan), 0.0)
         self.most = self._found(self._anywhere, plan.tolerance)
-        self.best: dict[int, Found] = {}
+        self.best: dict[int, BlockRanks] = {}
 
     @property
     def settled(self) -> bool:
@@ -142,8 +142,8 @@ class Survey:
         _walk(self._all, q, t).nodes(step)
         return found, float(np.max(errors)) / self.plan.length
 
-    def _found(self, rows: Rows, tolerance: float) -> dict[int, Found]:
-        """By the first node of each block, which is the one that all others of the block are below."""
+    def _found(self, rows: Rows, tolerance: float) -> dict[int, BlockRanks]:
+        """The ranks by the first node of each block, which is the one that all others of the block are below."""
         ranks: dict[int, Ranks] = {}
         forms: dict[int, Array] = {}
         pivots: dict[int, float] = {}
@@ -155,7 +155,7 @@ class Survey:
             root[i] = i if node.parent is None else root[node.parent]
             blocks.setdefault(root[i], []).append(i)
         return {
-            first: Found({i: ranks[i] for i in own}, sum(ranks[i].rank for i in own), min(pivots[i] for i in own))
+            first: BlockRanks({i: ranks[i] for i in own}, sum(ranks[i].rank for i in own), min(pivots[i] for i in own))
             for first, own in blocks.items()
         }
 
@@ -209,7 +209,7 @@ def _ranks(
         equations=equations,
         size=size,
         redundant=any(k >= len(G) or np.abs(G[k]).max(initial=0.0) > tolerance * np.abs(G).max() for k in idle),
-        rank=len(chosen) - len(agreeing),  # a child's agreement is no equation of ours: one that is redundant was theirs
+        rank=len(chosen) - len(agreeing),  # a child's agreement is not an equation of ours: one that is redundant was theirs
         interchangeable=_any_left(over_w, chosen, tolerance),
         forms_agree=not any(k >= len(G) for k in idle),
     )

@@ -1,4 +1,4 @@
-"""What compile() may be asked for: formulations, variants and stabilisation by their names, and errors for the rest."""
+"""Options of compile(): formulations, variants and stabilisation by their names, and errors for anything else."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class OutputFrames:
         self.drive_order = _drive_order(plan)
 
     def poses(self, raw: Array) -> tuple[Array, Array]:
-        """From rows r, R of each body: positions of the user's origins, rotations of the user's axes, in the world."""
+        """Positions of the user's origins and rotations of the user's axes in the world, from rows r, R of each body."""
         rows = raw.reshape(*raw.shape[:-1], self.model.n, 12)
         R = rows[..., 3:].reshape(*rows.shape[:-1], 3, 3)
         rotations = self.G_rotation @ R @ np.swapaxes(self.K_rotation, -1, -2)
@@ -38,7 +38,7 @@ class OutputFrames:
         return raw[..., self.drive_order]
 
     def energy(self, raw: Array) -> tuple[Any, Any, Array, Array]:
-        """From rows T, U, P, L of each body: sums of the kinetic and potential energy, and both momenta."""
+        """Sums of the kinetic and potential energy, and both momenta, from rows T, U, P, L of each body."""
         rows = raw.reshape(*raw.shape[:-1], self.model.n, 8)
         lift = self.model.mass.sum() * (self.model.gravity @ self.G_origin)
         kinetic, potential = rows[..., 0].sum(axis=-1), rows[..., 1].sum(axis=-1) - lift
@@ -58,7 +58,7 @@ class OutputFrames:
 
 
 def on_children(model: Model, positions: Array, rotations: Array, wrenches: Array) -> Array:
-    """From wrenches on the bodies that joints carry, at their origins, to those of the parents on the children.
+    """Wrenches on the bodies that joints carry, at their origins, as wrenches of the parents on the children.
 
     They differ for joints that are written from their far side, whose child is the inner body: there the opposite wrench
     acts, at the joint's point on that body.
@@ -74,7 +74,7 @@ def on_children(model: Model, positions: Array, rotations: Array, wrenches: Arra
 
 
 def joint_points(model: Model, positions: Array, rotations: Array) -> Array:
-    """Where the reactions of the joints of the tree are taken: on the child, as it is written; (..., n, 3)."""
+    """The points at which reactions of the tree's joints are taken: on the child, as it is written; (..., n, 3)."""
     points = positions.copy()
     for row in np.flatnonzero(model.turned):
         inner, at = model.parents[row], model.position[row]
@@ -83,7 +83,7 @@ def joint_points(model: Model, positions: Array, rotations: Array) -> Array:
 
 
 def _drive_order(plan: Plan) -> NDArray[np.intp]:
-    """Where the driven degrees of freedom, in the file's order, are in the walk's."""
+    """The places in the walk's order of the driven degrees of freedom, which are in the file's order."""
     place = plan.tree.place
     order: list[int] = []
     for body, joint in enumerate(plan.model.joints):

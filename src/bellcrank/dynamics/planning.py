@@ -37,14 +37,14 @@ class Planned:
     design: Design | None = None  # whose parameters the plan lets vary
 
     def chosen_at(self, q: NDArray[np.float64], t: float) -> Planned:
-        """The same, with the equations that are kept of those that close the loops chosen at q."""
+        """The plan in which the equations that are kept of the closures are chosen at q."""
         if self.plan.nodes is not None:
             return replace(self, plan=replace(self.plan, nodes=plan_nodes(self.plan, q, t)))
         rows = independent_rows(comparable_rows(Evaluation(self), q, t), self.plan.tolerance)
         return replace(self, plan=replace(self.plan, selected_rows=rows))
 
     def by_multipliers(self) -> Planned:
-        """The same by the formulation that finds redundant equations at every state."""
+        """The plan for the formulation that finds redundant equations at every state."""
         formulation, program = self.formulation, self.program
         if self.plan.nodes is not None:
             formulation, program = choose("multipliers", None, closed=True)

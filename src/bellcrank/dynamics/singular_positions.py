@@ -1,11 +1,11 @@
-"""Singular positions of closed loops: what they are, how one is found at a state, and how one is noticed between two.
+"""Singular positions of closed loops: how one is recognised at a state, and how one is noticed between two states.
 
 In a singular position the equations that close the loops have less rank than in general (spatial.rank): the mechanism could go
 on in more than one way, and accelerations and reactions are not determined. The pivot, the part of the weakest equation that
 is new, is zero there.
 
 at a state       Of nodes the pivot is below the tolerance. Where all equations are taken at once, those that are redundant
-                 are told from those that are lost by a look a little aside.
+                 are distinguished from those that are lost by a look a little aside.
 between states   The direction of an equation (its row made orthogonal to those before) moves little from step to step. Where
                  equations become dependent it vanishes and comes back reversed: machine.steps.projection, and ``passed``.
                  Singular values, which have no sign, go to zero and come back as |t - t0| does: ``met`` and ``lowest``.
@@ -73,7 +73,7 @@ def singular_closures(dynamics: Evaluation, q: Array, v: Array, t: float) -> str
 
 
 def nearest_singularity(plan: Plan, state: dict[str, Array]) -> Singular:
-    """Of a plan with nodes; not a number counts as singular."""
+    """The node with the least pivot, of a plan with nodes; a pivot of NaN counts as singular."""
     assert plan.nodes is not None
     evaluation = InPython(plan, QUANTITIES["blocks"], inputs_of(plan, state), numpy_data(plan))
     with np.errstate(all="ignore"), suppress(ZeroDivisionError):
@@ -84,7 +84,7 @@ def nearest_singularity(plan: Plan, state: dict[str, Array]) -> Singular:
 
 
 def kept_equations(dynamics: Evaluation, q: Array, t: float) -> KeptEquations:
-    """Of every block by itself, or of all closures at once."""
+    """The equations that are kept, of every block by itself or of all closures at once."""
     plan = dynamics.plan
     if plan.nodes is not None:
         worst = nearest_singularity(plan, {"q": q, "v": np.zeros(plan.model.nv), "t": np.array(t)})
@@ -98,7 +98,7 @@ def kept_equations(dynamics: Evaluation, q: Array, t: float) -> KeptEquations:
 
 
 def lost_row(dynamics: Evaluation, q: Array, t: float) -> int | None:
-    """In a singular position: an equation that is independent of the others a little aside, along what the closures leave free.
+    """The equation that a singular position has lost: independent at a small distance along the free motions, and not here.
 
     There what is redundant on the closures adds parts of second order, what a singular position lacks adds some of first order.
     """
@@ -117,7 +117,7 @@ def closure_of_row(model: Model, row: int) -> str:
 
 
 def closures_of_node(plan: Plan, node: int) -> tuple[str, ...]:
-    """Of a node, or of those that hang on it if it has none itself."""
+    """The closures of a node, or of the nodes that hang on it if it has none itself."""
     assert plan.nodes is not None
     own = plan.nodes.nodes[node]
     names = tuple(plan.model.closures[k].name for k in own.closures)
@@ -145,14 +145,14 @@ def is_finite(state: dict[str, Array]) -> bool:
 
 
 class Directions(NamedTuple):
-    """Of every equation at a state: the direction in which it constrains, and its pivot, zero for redundant ones."""
+    """For every equation at a state: the direction in which it constrains, and its pivot, zero for redundant ones."""
 
     rows: Array
     pivots: Array
 
 
 def passed(then: Directions, now: Directions) -> NDArray[np.bool_]:
-    """Of every equation whether it has turned round, appeared or vanished, which it does in a singular position.
+    """For every equation whether it was reversed, appeared or vanished, which happens in a singular position.
 
     One that is far from singular has been turned by a long step.
     """
@@ -162,7 +162,7 @@ def passed(then: Directions, now: Directions) -> NDArray[np.bool_]:
 
 
 def zero_between(t: float, s: float, later: float, s_later: float) -> float:
-    """When what is s at t vanished, to come back reversed as s_later."""
+    """The time at which a quantity vanished that is s at t and comes back reversed as s_later."""
     return t + (later - t) * s / (s + s_later)
 
 

@@ -1,4 +1,4 @@
-"""Programs of a planned model backward: from the adjoints of what they give to those of what they read."""
+"""Adjoints of programs of a planned model: from the adjoints of their outputs to those of their inputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def adjoint(
     t: ArrayLike = 0.0,
     inputs: OrZero = None,
 ) -> Adjoint:
-    """``seeds``: adjoints of outputs, (states, size); ``along``: inputs whose adjoints are wanted."""
+    """The adjoint of a program; ``seeds``: adjoints of outputs, (states, size); ``along``: inputs whose adjoints are wanted."""
     kernel, states = adjoint_kernel(dyn, program, tuple(along)), len(rows["q"])
     given = {name: np.ascontiguousarray(x) for name, x in rows.items() if name in kernel.program.inputs}
     if "t" in kernel.program.inputs:

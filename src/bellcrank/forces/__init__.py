@@ -1,4 +1,4 @@
-"""Force elements, one kind a file: what acts, what it stores, what it takes out or puts in.
+"""Force elements, one kind a file: their forces, the energy that they store and the power that they supply or dissipate.
 
 An element acts on a joint's coordinate, or between two bodies. A new kind is a new file and a line in FORCES.
 """

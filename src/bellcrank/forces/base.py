@@ -1,4 +1,4 @@
-"""What a force element is given and what it answers, over any number.
+"""The interface of a force element: the quantities that it is given and those that it returns, over any kind of number.
 
 Every element says the energy that it stores and the power that it takes from elsewhere (negative: dissipates), so that
 

@@ -17,7 +17,7 @@ TINY = 1e-150  # m^2
 
 
 class _Contact(BodyForce):
-    """``axes`` has the normal of the plane, or the axis of the cylinder, as its third column."""
+    """A contact; ``axes`` has the normal of the plane, or the axis of the cylinder, as its third column."""
 
     values = ("stiffness", "radius", "exponent", "damping", "linear", "friction", "velocity", "cylinder", "inside")
     gates = 1

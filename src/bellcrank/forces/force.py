@@ -11,7 +11,7 @@ class ConstantForce(BodyForce):
 
     @staticmethod
     def wrenches(a: BodyState, b: BodyState, given: Settings) -> Wrenches:
-        """``axes_a`` turns the given components into the body's axes, ``axes_b`` those of the world into the ground's."""
+        """The wrenches; ``axes_a`` turns given components into the body's axes, ``axes_b`` the world's into the ground's."""
         f = Vector(*[given.value(k) for k in ("fx", "fy", "fz")])
         n = Vector(*[given.value(k) for k in ("mx", "my", "mz")])
         world = given.value("world")

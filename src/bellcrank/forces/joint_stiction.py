@@ -33,7 +33,7 @@ class JointStiction(JointForce):
 
     @staticmethod
     def openings(state: JointState, given: Settings) -> list[Number]:
-        """Where it begins to slip the power jumps."""
+        """The distance from the effort at which it begins to slip: there the power jumps."""
         return [_beyond(state, given)]
 
 

@@ -9,7 +9,7 @@ from .base import BodyForce, BodyState, Settings, Wrenches
 
 
 class OneSidedSpring(BodyForce):
-    """``side`` 1 pulls beyond its length, -1 pushes below it; ``force`` is the tension."""
+    """A one-sided spring; ``side`` 1 pulls beyond its length, -1 pushes below it; ``force`` is the tension."""
 
     kind = "one_sided_spring"
     values = ("stiffness", "damping", "length", "side")

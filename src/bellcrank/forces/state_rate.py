@@ -1,4 +1,4 @@
-"""Rate of a state of the user's own: the effort on its entry of v, which does no work."""
+"""Rate of a user-defined state: the effort on its entry of v, which does no work."""
 
 from .base import Effort, JointForce, JointState, Settings
 

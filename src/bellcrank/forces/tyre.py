@@ -15,7 +15,7 @@ from .one_sided import pushed
 
 
 class Tyre(BodyForce):
-    """``axes`` has forward as its first column and up as its third."""
+    """A tyre; ``axes`` has forward as its first column and up as its third."""
 
     kind = "tyre"
     values = ("radius", "stiffness", "damping", "friction", "velocity", "traction")

@@ -1,4 +1,4 @@
-"""What a recursion may ask for: the body at which a step is taken, and the walk that takes the steps.
+"""The interface of recursions: the body at which a step is taken, and the walk that takes the steps.
 
 A step is a function ``step(body, message) -> message``. Outward, the message comes from the parent and goes to the
 children; inward, it is the sum of what the children sent and goes to the parent. What a step keeps on the body
@@ -45,18 +45,18 @@ class Body(Protocol):
         """The acceleration relative to the parent that is known: S' v, and S a of a prescribed motion, in the body's axes."""
 
     @property
-    def held(self) -> bool:
-        """Whether force elements or closures hold the body."""
+    def attached(self) -> bool:
+        """Whether force elements or closures are attached to the body."""
 
     def leave_known(self, acceleration: Motion) -> None:
-        """Leave the acceleration that velocities bring about, in the ground's axes, for the closures: Held.known."""
+        """Leave the acceleration that velocities bring about, in the ground's axes, for the closures: AttachedBody.known."""
 
     def direction_rates(self, v: Sequence[Number]) -> tuple[Motion, ...]:
         """S' in the body's axes at velocities v; none for a joint whose motion is prescribed."""
 
     @property
     def driven(self) -> bool:
-        """Its motion is prescribed."""
+        """Whether the motion of the joint is prescribed."""
 
     @property
     def rates(self) -> tuple[Number, ...]:
@@ -76,11 +76,11 @@ class Body(Protocol):
 
     @property
     def slide(self) -> Vector:
-        """How far the joint has moved the body's origin, in the axes in which the transform has its offset."""
+        """Displacement of the body's origin by the joint, in the axes in which the transform has its offset."""
 
     @property
     def carried_mass(self) -> Number:
-        """Of the body with all that it carries."""
+        """Mass of the body with all that it carries."""
 
     @property
     def carried_moment(self) -> Vector:
@@ -92,7 +92,7 @@ class Body(Protocol):
 
     @property
     def rotor(self) -> tuple[Number, ...]:
-        """The same, where it stores kinetic energy: not that of a state of the user's own."""
+        """The armature that stores kinetic energy: not that of a user-defined state."""
 
     @property
     def effort(self) -> tuple[Number, ...]:
@@ -125,8 +125,8 @@ class Body(Protocol):
     def __setattr__(self, name: str, value: Any) -> None: ...
 
 
-class Held(Protocol):
-    """A body that a closure holds, in the ground's axes."""
+class AttachedBody(Protocol):
+    """A body to which a closure is attached, in the ground's axes."""
 
     r: Vector  # its origin
     v: Vector  # velocity of the origin
@@ -137,19 +137,19 @@ class Held(Protocol):
 
 
 class Closure(Protocol):
-    """What closes a loop: equations between two bodies, with accelerations taken at the closure's points."""
+    """A closure: equations between two bodies, with accelerations taken at the closure's points."""
 
     @property
-    def i(self) -> Held: ...
+    def i(self) -> AttachedBody: ...
 
     @property
-    def j(self) -> Held: ...
+    def j(self) -> AttachedBody: ...
 
     @property
     def equations(self) -> Sequence[Equation]: ...
 
 
-Carried = tuple[Force, Force, Number]  # an equation's rows on the two bodies, where they are taken hold of; right-hand side
+Carried = tuple[Force, Force, Number]  # an equation's rows on the two bodies, at the points of attachment; right-hand side
 
 
 class Row(Protocol):
@@ -170,13 +170,13 @@ class Walk(Protocol):
 
     @property
     def gravity(self) -> Vector:
-        """In the axes of ground."""
+        """Gravity in the axes of the ground."""
 
     def outward(self, step: Callable[[Any, Message], Message], base: Message) -> None:
-        """From ground to the tips; ``base`` is what ground sends."""
+        """A pass from the ground to the tips; ``base`` is the message that the ground sends."""
 
     def inward(self, step: Callable[[Any, Message], Message | None], leaf: Message) -> None:
-        """From the tips to ground; ``leaf`` is the sum of no messages. A step that returns None sends nothing."""
+        """A pass from the tips to the ground; ``leaf`` is the sum of no messages. A step that returns None sends nothing."""
 
     def paths_to_ground(self, step: Callable[[Any, Any, Message], Message], start: str, like: Message) -> None:
         """For each degree of freedom, from its body's parent to ground: ``step(body, column, message)``.
@@ -214,7 +214,7 @@ class Walk(Protocol):
         """Whether nodes with closures hang on bodies: their axes are not the ground's (NodeClosure.turn)."""
 
     def closure_states(self) -> None:
-        """Leave where the bodies are that closures hold."""
+        """Leave the positions of the bodies to which closures are attached."""
 
     def carry_equations(self, step: Callable[[Any, Any, Force], Force]) -> None:
         """Carry each equation from the bodies that it holds to ground: ``step(body, row, f)``."""
@@ -245,7 +245,7 @@ class Walk(Protocol):
 
     @property
     def asked(self) -> frozenset[str]:
-        """What the measures need besides states: "a" (accelerations of bodies), and outputs of passes."""
+        """The quantities that measures need besides states: "a" (accelerations of bodies), and outputs of passes."""
 
     def leave_states(self) -> None:
         """Leave where the bodies are that measures are of, unless force elements or closures have had that done."""

@@ -1,4 +1,4 @@
-"""Where canonical_momenta takes motions and momenta: in each body's frame on its joint, or in the ground's about its origin.
+"""The frames in which canonical_momenta expresses motions and momenta: those of the bodies, at their joints, or the ground's.
 
 In the bodies' own frames every step is followed by a change to the next frame. In the ground's axes, about the point that is
 now at its origin, there are none, and the equations are the same; but inertias have to be turned into those axes first.
@@ -18,7 +18,7 @@ NOTHING: Felt = (ArticulatedInertia.zero(), Force.zero(), ZERO)
 
 
 class Reference(Protocol):
-    """How steps at a body are taken, and what passes between it and its parent."""
+    """The steps at a body for a choice of frames, and the messages between it and its parent."""
 
     @staticmethod
     def prepare(walk: Walk) -> None: ...
@@ -28,7 +28,7 @@ class Reference(Protocol):
 
     @staticmethod
     def moment(body: Body) -> Vector:
-        """What the body adds to the first moment of the subtree."""
+        """The body's part of the first moment of the subtree."""
 
     @staticmethod
     def motion(body: Body, motion: Motion) -> Motion:
@@ -48,7 +48,7 @@ class Reference(Protocol):
 
 
 class AtJoint:
-    """In each body's own frame, whose origin is on its joint: TV and TF are the changes of frame."""
+    """Frames of the bodies, with their origins on their joints: TV and TF are the changes of frame."""
 
     @staticmethod
     def prepare(walk: Walk) -> None:
@@ -94,7 +94,7 @@ class AtJoint:
 
 
 class AtOrigin:
-    """In the ground's axes, at the point of each body that is now at the ground's origin: TV = TF = 1."""
+    """The ground's axes, at the point of each body that is now at the ground's origin: TV = TF = 1."""
 
     @staticmethod
     def prepare(walk: Walk) -> None:

@@ -92,7 +92,7 @@ def balance(at: type[Reference], loaded: bool, body: Body, parent: tuple[Motion,
 
 
 def hinge_axis(body: Body) -> int | None:
-    """Which axis a joint turns about that does nothing else; M' then has no entries there."""
+    """The axis of a joint that only turns about it; M' then has no entries there."""
     k = coordinate(body.E[0]) if len(body.E) == 1 else None
     plain = k is not None and k < 3 and is_constant(body.armature[0]) and body.armature[0] == 0
     return k if plain else None

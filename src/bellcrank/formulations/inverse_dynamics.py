@@ -81,10 +81,10 @@ def wrenches(body: Body, carried: Force) -> Force:
 
 
 def output_wrench(body: Body, R: Matrix, F: Force) -> None:
-    held = F
+    without_effort = F
     for S, E in zip(body.freedoms, body.efforts, strict=True):
-        held = held - E * S.dot(F)
-    body.output("wrench", [*(R @ held.f), *(R @ held.n), *(R @ F.f), *(R @ F.n)])
+        without_effort = without_effort - E * S.dot(F)
+    body.output("wrench", [*(R @ without_effort.f), *(R @ without_effort.n), *(R @ F.f), *(R @ F.n)])
 
 
 def drives(walk: Walk) -> None:

@@ -1,4 +1,4 @@
-"""Measures: outward the accelerations of the bodies that are measured, inward the wrenches of joints, then what was asked for.
+"""Measures in three passes: outward the accelerations of the bodies, inward the wrenches of joints, then the measures.
 
 Each pass is there only where one of the measures needs it (plan.measuring). The program reads
 

@@ -1,4 +1,4 @@
-"""What a recursion over nodes may ask of a node: some joints with their bodies, and the closures among them."""
+"""The interface of nodes for recursions. A node is a group of joints with their bodies, and the closures among them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NodeClosure(Protocol):
 
     @property
     def scales(self) -> Sequence[Number]:
-        """What makes the equations comparable: all in metres."""
+        """Factors that make the equations comparable: all in metres."""
 
     def turn(self, a: Placed, b: Placed) -> tuple[tuple[Number, ...], ...]:
         """Turns multipliers of the first three equations, if they are along axes of the base, to axes of the world."""
@@ -67,7 +67,7 @@ class Node(Protocol):
         """Place of the parent body."""
 
     def dof(self, place: int, k: int) -> int:
-        """Which of the node's coordinates the k-th one of a joint is."""
+        """The number among the node's coordinates of the k-th one of a joint."""
 
     @property
     def spin(self) -> Vector:
@@ -79,7 +79,7 @@ class Node(Protocol):
 
     @property
     def known_acceleration(self) -> Motion:
-        """Of ground: against gravity; zero for a base that moves."""
+        """The known acceleration of the base: against gravity for the ground, zero for a base that moves."""
 
     @property
     def base_acceleration(self) -> Motion: ...
@@ -94,7 +94,7 @@ class Node(Protocol):
         """Sum of what other nodes report to one of the bodies, in its own frame: inertia, bias force."""
 
     def report(self, inertia: Any, force: Force) -> None:
-        """To the base."""
+        """Sends the node's message to its base."""
 
     def report_pivot(self, pivot: Number) -> None: ...
 
@@ -126,7 +126,7 @@ class Node(Protocol):
 
     @property
     def pose_of_parent(self) -> Placed:
-        """Of the parent of the link, seen from the base of the loop."""
+        """Pose of the parent of the link, seen from the base of the loop."""
 
     def pose_of_end(self, closing: int, side: int) -> Placed: ...
 
@@ -140,10 +140,10 @@ class Node(Protocol):
         """An equation on the acceleration of the link's body."""
 
     def carry_row(self, slot: int, wrench: Force) -> None:
-        """To the parent of the link."""
+        """Sends a row to the parent of the link."""
 
     def take_known(self, known: Sequence[Number]) -> None:
-        """From the right-hand sides of all equations."""
+        """Subtracts known terms from the right-hand sides of all equations."""
 
     def right_hand_side(self, slot: int) -> Number: ...
 
@@ -159,7 +159,7 @@ class Node(Protocol):
     def multiplier(self, slot: int) -> Number: ...
 
     def note_direction(self, slot: int, values: Sequence[Number]) -> None:
-        """Of an equation among the link's coordinates."""
+        """Notes the direction of an equation among the link's coordinates."""
 
     def note_pivots(self, pivots: Sequence[Number]) -> None: ...
 
@@ -186,13 +186,13 @@ class Node(Protocol):
     def matrix(self, entries: Sequence[Sequence[Number]], columns: int) -> Any: ...
 
     def condensed_form(self, k: int, T: tuple[int, int], H: tuple[int, int]) -> tuple[Any, Any]:
-        """What a child has reported, matrices of given shapes; a square H is symmetric."""
+        """The condensed form that a child has reported, matrices of given shapes; a square H is symmetric."""
 
     def report_condensed_form(self, T: Any, H: Any) -> None:
         """x = T (y; 1); a square H is symmetric, and its entry for (1; 1) does not matter."""
 
     def send_unknowns(self, k: int, values: Any) -> None:
-        """To a child: a column."""
+        """Sends a column of unknowns to a child."""
 
     def given_unknowns(self, size: int) -> Any: ...
 

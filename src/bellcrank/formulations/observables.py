@@ -1,4 +1,4 @@
-"""Where the bodies are, how fast, and what they carry: poses, energy, momentum, and the rates of the coordinates.
+"""Poses, velocities, energy and momentum of the bodies, and the rates of the coordinates.
 
 code   meaning                                                         unit
 R, r   axes (columns) and origin of the body, in the ground's frame    -, m
@@ -65,7 +65,7 @@ def acting(walk: Walk) -> None:
 
 
 def act(body: Body, nothing: float) -> float:
-    """What the force elements do: their moment and force at the body's origin, in ground's axes; the efforts of its joint."""
+    """The action of the force elements: moment and force at the body's origin, in ground's axes; the efforts of its joint."""
     n, f = body.applied_world
     efforts = body.effort
     body.output("acting", [*n, *f, *efforts, *(0.0,) * (6 - len(efforts))])

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def tangent_of(name: str) -> str:
-    """What the tangents of an input, or of some data, are called."""
+    """The name of the tangents of an input, or of some data."""
     return f"d_{name}"
 
 
@@ -37,12 +37,12 @@ class Program:
     of_design: bool = True  # tangents are those of the data too, where a design may change them
 
     def key(self) -> tuple[Any, ...]:
-        """All that decides which code it needs, besides the structure of the model."""
+        """A text of all that decides which code the program needs, besides the structure of the model."""
         passes = self.scratch, self.forces, self.late, self.nodes, self.tangents, self.of_design
         return (self.name, self.inputs, *self.outputs.items(), *passes)
 
     def differentiated(self, along: Sequence[str], tangents: int, *, of_design: bool = True) -> Program:
-        """The same on dual numbers, along some of its inputs, and of the data that a design may change unless it is said."""
+        """The program on dual numbers, along some inputs, and along the data of a design unless ``of_design`` is False."""
         given = tuple(name for name in self.inputs if name in along)
         inputs = self.inputs + tuple(tangent_of(name) for name in given)
         name = f"{self.name}/d({','.join(given)})*{tangents}{'' if of_design else ' alone'}"

@@ -35,7 +35,7 @@ Felt = tuple[ArticulatedInertia, Force]
 
 
 class State(NamedTuple):
-    """What a body hands to its children; ``p`` and ``pdot`` move with the reference point."""
+    """The state that a body sends to its children; ``p`` and ``pdot`` move with the reference point."""
 
     A: Matrix
     r: Vector

@@ -1,4 +1,4 @@
-"""A look at a model before it runs: what it is made of, and what is unusual about it.
+"""Inspection of a model before it runs: its parts, and what is unusual about it.
 
 report.py    the parts of a model, as rows
 remarks.py   what is unusual, each kind a function

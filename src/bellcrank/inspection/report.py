@@ -131,7 +131,7 @@ def check(model: Model, *, rank_tolerance: float | None = None) -> Report:
 
 
 def _states(model: Model) -> Iterator[StateRow]:
-    """States of the user's own, with their rates as they were written."""
+    """User-defined states, with their rates as they were written."""
     formulas = {signal.name: f"={signal.expression}" for signal in model.signals}
     for at, element in zip(model.state_places, model.elements[model.force_count :], strict=True):
         name = model.v_names[at]
@@ -176,14 +176,14 @@ def _where(model: Model, element: Element) -> str:
 
 
 def _element_kind(element: Element) -> str:
-    """In the words of the model file: joint_spring is a spring, joint_effort and joint_input are motors."""
+    """The kind in the words of the model file: joint_spring is a spring, joint_effort and joint_input are motors."""
     if element.kind in ("joint_effort", "joint_input"):
         return "motor"
     return element.kind.removeprefix("joint_").replace("spring_damper", "spring and damper").replace("_", " ")
 
 
 def _kind(model: Model, measure: Measure) -> str:
-    """In the words of the model file."""
+    """The kind in the words of the model file."""
     if measure.kind == "element":
         return f"force of {measure.element}"
     if measure.kind == "closure":

@@ -1,4 +1,4 @@
-"""Where a model starts, for those that look at it: quietly, and also where its loops do not close."""
+"""The start of a model for inspection: without warnings, and also where its loops do not close."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Speeds:
 
 
 def fastest(model: Model) -> Speeds:
-    """None where there is nothing elastic, or nothing that damps, or more freedom than is looked at."""
+    """The fastest motions; None where nothing is elastic, nothing damps, or there are too many degrees of freedom."""
     if not 0 < model.nv <= MOST:
         return Speeds()
     springs, dampers = ([twin for e in model.elements for twin in make(e)] for make in (_elastic, _viscous))

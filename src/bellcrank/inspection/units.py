@@ -59,7 +59,7 @@ def _limits(model: Model) -> Iterator[tuple[str, float]]:
 
 
 def _lengths(model: Model) -> Iterator[str]:
-    """By the median of the distances inside bodies; where the model stands in the world does not matter."""
+    """A remark on lengths whose median inside bodies is unusual; where the model stands in the world does not matter."""
     inside = np.concatenate([model.center, model.position[np.asarray(model.parents) >= 0]])
     lengths = np.linalg.norm(inside, axis=1)
     usual = float(np.median(lengths[lengths > 0])) if lengths.any() else 0.0

@@ -1,4 +1,4 @@
-"""What a Runge-Kutta method is: its tableau, and what can be checked of it without running it."""
+"""Runge-Kutta methods as tableaus, with the checks that need no run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RungeKutta:
 
     @property
     def degree(self) -> int:
-        """Of the polynomial along a step: dense output, or Hermite's cubic where there is none."""
+        """Degree of the polynomial along a step: dense output, or Hermite's cubic where there is none."""
         return len(self.dense[0]) if self.dense else 3
 
     @property

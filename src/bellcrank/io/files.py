@@ -1,4 +1,4 @@
-"""Opening a model file: whatever can be wrong before its first key is read."""
+"""Opening a model file: all errors that can occur before its first key is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_BYTES = 64 * 2**20  # some 300,000 bodies; a larger file is a mistake, and w
 
 
 def regular_file(path: Path) -> Path:
-    """The same path, or a ModelError that says why there is no file to read."""
+    """The path itself if it is a regular file; else a ModelError that gives the reason."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -28,7 +28,7 @@ def regular_file(path: Path) -> Path:
 
 
 def read_bytes(path: Path) -> bytes:
-    """What a file holds, or a ModelError that names it."""
+    """The content of a file, or a ModelError that names it."""
     try:
         with regular_file(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)

@@ -23,7 +23,7 @@ def real(path: Path) -> Path:
 
 
 def strange(name: str) -> str | None:
-    """Why a name cannot be the path of a file here, or None."""
+    """The reason why a name cannot be the path of a file here, or None."""
     address = _ADDRESS.match(name)
     if address and address[1] not in ("package", "model", "file"):
         return f"is an address ({address[1]}://), and nothing is fetched"
@@ -37,7 +37,7 @@ def strange(name: str) -> str | None:
 
 
 def resolve(name: str, folder: Path, packages: Mapping[str, str | Path]) -> Path | None:
-    """Where a path of a URDF leads: relative to its folder, or in a package; None for a package that is not found.
+    """The file to which a path of a URDF leads: relative to its folder, or in a package; None for a package that is not found.
 
     A package is looked for in ``packages``, then as a folder of that name around the model's file.
     """

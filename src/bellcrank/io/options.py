@@ -1,4 +1,4 @@
-"""What the user may choose when a file of another program is read."""
+"""Choices that the user has when a file of another program is read."""
 
 from __future__ import annotations
 

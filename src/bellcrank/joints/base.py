@@ -1,4 +1,4 @@
-"""What a joint is: how its coordinates place the child's frame, and in which directions the child may move.
+"""The interface of a joint: how its coordinates place the child's frame, and in which directions the child may move.
 
 Everything is said in the child's own frame, at its origin. A joint with an axis has it on z: the frames are chosen so
 (plan.frames). A joint never names a formulation.
@@ -116,7 +116,7 @@ class Joint:
 
     @classmethod
     def law_names(cls) -> tuple[str, ...]:
-        """What drives it, a law each: the coordinates, and of a quaternion an angle about an axis of the motion."""
+        """Names of the laws that drive it: the coordinates, and of a quaternion an angle about an axis of the motion."""
         return cls.q_names if cls.quaternion is None else (*cls.q_names[: cls.quaternion], "angle")
 
     @staticmethod

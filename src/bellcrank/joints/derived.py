@@ -1,4 +1,4 @@
-"""What follows from the class of a joint, found by evaluating it on numbers: nothing here is told kind by kind.
+"""Properties that follow from the class of a joint, found by evaluating it on numbers: nothing here lists kinds of joints.
 
 S   directions at rest, (nv, 6): turns about x, y, z, then slides along them, in the joint's axes
 """
@@ -97,7 +97,7 @@ def moves_in_a_plane(joint: type[Joint]) -> bool:
 
 
 def equations(joint: type[Joint], world: Matrix) -> list[Equation]:
-    """Its closing equations between two frames that are apart and askew, both at rest."""
+    """The closing equations of a joint between two frames that are apart and askew, both at rest."""
     i = Frame(Matrix.identity(), ZERO, ZERO, ZERO)
     j = Frame(GENERAL, Vector(0.7, -0.4, 0.9), ZERO, ZERO)
     return joint.closing(i, j, Given(world, Law(0.0), PITCH))
@@ -105,7 +105,7 @@ def equations(joint: type[Joint], world: Matrix) -> list[Equation]:
 
 @once
 def turning_equations(joint: type[Joint]) -> tuple[bool, ...]:
-    """Of each closing equation, whether it is about angles alone: it takes no force to hold."""
+    """For each closing equation, whether it is about angles alone: it then transmits no force."""
     return tuple(not any(equation.on_j.f) for equation in equations(joint, Matrix.identity()))
 
 

@@ -1,4 +1,4 @@
-"""Is the class of a joint complete, and does all that it says agree? What it may not forget is asked for by name.
+"""Checks of the class of a joint: whether it is complete, and whether its methods agree with each other.
 
 Everything follows from the pose: directions are its rates, their rates their own, efforts do unit work along them, coordinates
 go back, and the closing equations hold along all of the joint's motion, and along nothing else.
@@ -30,7 +30,7 @@ TURNS, SLIDES = ("hinge", "continuous"), ("slide", "prismatic")  # words of othe
 
 
 def problems_of(joint: type[Joint]) -> list[str]:
-    """In sentences; none for a class that is as it should be."""
+    """The problems of a class as sentences; none for a class that is as it should be."""
     missing = [name for name in MUST_HAVE if getattr(joint, name, None) is getattr(Joint, name, None)]
     if getattr(joint, "q_names", None) == ():
         missing.remove("coordinates")
@@ -123,7 +123,7 @@ def _of_closing(joint: type[Joint]) -> Iterator[str]:
 
 
 def _closed(joint: type[Joint], v: Sequence[float]) -> tuple[Array, Array]:
-    """Where the joint is somewhere and moves with v: what of each closing equation should be zero, and its row on j."""
+    """The closing equations of a joint in a general position, moving with v: of each what should be zero, and its row on j."""
     q, v = SOMEWHERE[: joint.nq], v[: joint.nv]
     R, p = pose(joint, q, DATA)
     turn = np.kron(np.eye(2), R)

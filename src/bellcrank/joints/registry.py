@@ -59,7 +59,7 @@ def turned_round(joint: Joint) -> Joint:
 
 
 def closing_equations(kind: str, i: Frame, j: Frame, given: Given) -> list[Equation]:
-    """Of a kind of joint, or of another tie."""
+    """The closing equations of a kind of joint, or of another closure."""
     return (JOINTS[kind].closing if kind in JOINTS else TIES[kind])(i, j, given)
 
 

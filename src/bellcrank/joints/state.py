@@ -1,4 +1,4 @@
-"""State: carries no body, only a number of the user's own, which changes at a given rate (``[states]``).
+"""State: carries no body, only a user-defined number, which changes at a given rate (``[states]``).
 
 Like a coordinate's velocity it has an entry in v, whose effort is its rate: its row has no mass and an armature of one. It has
 nothing in q. Every formulation, method and derivative so takes it as it takes velocities.
@@ -18,7 +18,7 @@ from .base import NO_DATA, Joint, JointData, JointMotion, coordinate_directions
 
 @dataclass(frozen=True)
 class State(Joint):
-    """``unit`` is the user's; "" where none is given."""
+    """A user-defined state; ``unit`` is the user's, "" where none is given."""
 
     unit: str = ""
 

@@ -1,4 +1,4 @@
-"""Joints that are written from their far side: the body that they carry is the parent that the user wrote.
+"""Reversed joints: the body that they carry is the one that the user wrote as the parent.
 
 The tree grows from ground, so that the child which the user wrote (C) is the inner body here and the parent (P) the one that
 is carried. The coordinates stay those of C relative to P; the pose and the directions are those of P relative to C. With R, p
@@ -78,7 +78,7 @@ def from_far_side(joint: type[Joint]) -> type[Joint]:
 
 
 def _made_again(joint: type[Joint], *given: Any) -> Joint:
-    """From another process, which has no class that is made while the program runs."""
+    """A reversed joint in another process, which does not have the classes that are made while the program runs."""
     return from_far_side(joint)(*given)
 
 

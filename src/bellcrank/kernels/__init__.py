@@ -1,4 +1,4 @@
-"""The words that kernels are written in, and what runs them.
+"""The vocabulary in which kernels are written, and its executors.
 
 arrays.py     declarations: what a kernel reads and writes
 executor.py   the words: each, fold, loop, switch, when, repeat

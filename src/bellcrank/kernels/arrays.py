@@ -15,7 +15,7 @@ Kind = Literal["table", "data", "buffer", "local", "input", "output", "tangent"]
 
 @dataclass(frozen=True, eq=False)
 class Array:
-    """``rows`` and ``columns`` are numbers or names of counts; columns may have names of their own.
+    """An array. ``rows`` and ``columns`` are numbers or names of counts; columns may have names of their own.
 
     table    integers, the same for all lanes                data     numbers, the same for all lanes; ``fill`` gives both
     own      data of which every lane has its own: the designs of the lanes differ
@@ -37,12 +37,12 @@ class Array:
 
     @cached_property
     def place(self) -> Mapping[str, int]:
-        """Where the named columns are."""
+        """The places of the named columns."""
         return {name: k for k, name in enumerate(self.columns)} if isinstance(self.columns, tuple) else {}
 
     @property
     def shared(self) -> bool:
-        """All lanes read the same."""
+        """Whether all lanes read the same numbers."""
         return (self.kind in ("table", "data") and not self.own) or self.integers
 
     @property

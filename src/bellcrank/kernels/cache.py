@@ -47,9 +47,9 @@ _complained: set[Path] = set()  # folders that could not be written: said once e
 
 
 def folder() -> Path | None:
-    """Where entries are kept: inside BELLCRANK_CACHE, or inside the system's place for caches; None for nowhere.
+    """The folder of the entries: inside BELLCRANK_CACHE, or inside the system's place for caches; None for nowhere.
 
-    Words that switch something on or off elsewhere do so here, and are no names of folders.
+    Words that switch something on or off elsewhere do so here, and are not names of folders.
     """
     chosen = os.environ.get("BELLCRANK_CACHE", "").strip()
     if chosen.lower() in _OFF:

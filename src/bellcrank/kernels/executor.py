@@ -1,4 +1,4 @@
-"""The words in which kernels are written, and the two that understand them: Python on any number, LLVM on recorded ones.
+"""The vocabulary ("words") of kernels, and its two executors: Python on any number, LLVM on recorded numbers.
 
 array      a declared array: read ``A[i]``, ``A[i, j]``, ``A[i, "name"]``, written likewise
 count      how many there are of something: bodies, closures, nodes
@@ -54,7 +54,7 @@ class Executor(ABC):
         inward: bool,
         wide: Sequence[bool] = (),
     ) -> None:
-        """``wide``: which of the numbers that pass along are vectors of tangents."""
+        """A loop with a message; ``wide``: which of its numbers are vectors of tangents."""
 
     @abstractmethod
     def switch(
@@ -127,7 +127,7 @@ class StepExecutor(Executor):
 
     @abstractmethod
     def of_lanes(self, base: Any, place: Callable[[int], Integer]) -> Number:
-        """Of each lane the double at a place of its own."""
+        """A vector with a double from each lane, each at a place of its own."""
 
     @abstractmethod
     def put_of_lane(self, x: Number, lane: int, base: Any, i: Integer) -> None: ...

@@ -51,7 +51,7 @@ def _machine(level: int, made_for: Processor) -> Any:
 
 
 def identity() -> str:
-    """What machine code depends on, besides the text: processor, versions, platform."""
+    """A text of everything besides the code that machine code depends on: processor, versions, platform."""
     return _identity(processor())
 
 

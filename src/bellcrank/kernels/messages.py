@@ -1,4 +1,4 @@
-"""Messages are nested tuples of numbers (and of words that are structure): taken apart into a list, and put together.
+"""Messages are nested tuples of numbers, and of strings that are structure: flattened into a list, and rebuilt.
 
 Where derivatives are carried along, each number counts as 1 + ``tangents`` of them.
 """

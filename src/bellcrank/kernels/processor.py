@@ -35,7 +35,7 @@ if len(sys.argv) > 1:
 
 
 class Processor(NamedTuple):
-    """As LLVM names it, and its features that are switched on (+) or off (-)."""
+    """A processor as LLVM names it, and its features that are switched on (+) or off (-)."""
 
     name: str
     features: str
@@ -56,7 +56,7 @@ def _lanes(made_for: Processor) -> int:
 
 
 def processor() -> Processor:
-    """What BELLCRANK_CPU asks for."""
+    """The processor that BELLCRANK_CPU asks for."""
     return _processor(os.environ.get("BELLCRANK_CPU") or HOST)
 
 

@@ -40,7 +40,7 @@ class Stored:
 
 
 class PythonExecutor(Executor):
-    """``values`` has the numbers of tables, data and inputs by name; other arrays start with zeros."""
+    """Runs kernels in Python. ``values``: numbers of tables, data and inputs by name; other arrays start with zeros."""
 
     lanes, tangents, folds = 1, 0, False
 
@@ -152,7 +152,7 @@ Function = Callable[[Sequence[int], Mapping[str, Numbers]], None]
 
 
 class StepsInPython(PythonExecutor, StepExecutor):
-    """``functions``: those that are called, by name, on integers and arrays."""
+    """Runs steps in Python. ``functions``: those that are called, by name, on integers and arrays."""
 
     zero = 0.0
 
@@ -209,5 +209,5 @@ class StepsInPython(PythonExecutor, StepExecutor):
         self.functions[name](integers, arrays)
 
     def call_back(self, function: int, argument: int, failed: Callable[[], None]) -> None:
-        """What it raises is not caught."""
+        """Calls a function of the caller; what it raises is not caught."""
         ctypes.cast(argument, ctypes.py_object).value()

@@ -1,4 +1,4 @@
-"""How long planning and compiling take, or loading what was compiled before: to be told apart from the time of a run."""
+"""Time spent on planning and compiling, or on loading what was compiled before; reported apart from the time of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _spent = _Spent()
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """What is inside is compiling; parts inside parts count once."""
+    """Counts the time inside as compiling; parts inside parts count once."""
     began = time.perf_counter()
     _spent.depth += 1
     try:
@@ -37,6 +37,6 @@ class Stopwatch:
         self._began, self._compiled = time.perf_counter(), _spent.seconds
 
     def times(self) -> dict[str, float]:
-        """As the settings of a run have them: ``wall_time`` is without compiling."""
+        """The times as the settings of a run have them: ``wall_time`` is without compiling."""
         compiled = _spent.seconds - self._compiled
         return {"compile_time": compiled, "wall_time": time.perf_counter() - self._began - compiled}

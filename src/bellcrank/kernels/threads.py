@@ -1,4 +1,4 @@
-"""Threads that run machine code: as many as the process may use processors, or as BELLCRANK_THREADS says.
+"""Threads that run machine code: as many as the process has processors, or as BELLCRANK_THREADS says.
 
 What a thread of its own does for a caller (``one_thread``) it does alone: it starts no others.
 """
@@ -23,7 +23,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _LARGEST = -1, -3, 2**25  # of mallopt; bytes
 
 
 class _Here(threading.local):
-    """Of each thread: whether it works alone, and what tells it to stop."""
+    """State of a thread: whether it works alone, and the flag that stops it."""
 
     alone = False
     stop: threading.Event | None = None
@@ -114,7 +114,7 @@ def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
 
 @contextmanager
 def one_thread(stop: threading.Event | None = None) -> Iterator[None]:
-    """All that is asked for inside runs in this thread; machine code that takes long looks now and then whether to ``stop``."""
+    """Runs everything inside in this thread; long machine code looks now and then whether to ``stop``."""
     before = _here.alone, _here.stop
     _here.alone, _here.stop = True, stop
     try:
@@ -124,7 +124,7 @@ def one_thread(stop: threading.Event | None = None) -> Iterator[None]:
 
 
 def stopping() -> threading.Event:
-    """What is set when this thread's work is no longer wanted."""
+    """The flag that is set when this thread's work is no longer wanted."""
     return _here.stop or threading.Event()
 
 

@@ -3,10 +3,10 @@
 table, data, dofs              bodies: integers, numbers; the parent of the body of each degree of freedom
 motion_*, element_*, pool      prescribed motions and force elements; the splines of their tables
 measure_*, measured            measures; the columns that have been found
-closure_*, attachment_*        closures, and where their equations take hold of the tree; factors of couplers
+closure_*, attachment_*        closures, and where their equations are attached to the tree; factors of couplers
 given_*, action_*              terms of couplers whose joints are driven; wrenches of gears and belts on bodies
 node_*                         nodes: what stands together, and data that equal ones share
-states, known, applied ...     bodies that force elements or closures hold: pose and velocity, known acceleration, wrench
+states, known, applied ...     bodies with force elements or closures attached: pose and velocity, known acceleration, wrench
 rows, left, lower, kept        equations of the closures: FIELDS; what each leaves at the joints (m by nv), made orthonormal;
                                the factor L; those that are not redundant in all lanes. Of rows and left the watch for singular
                                positions reads further ones, of equations that make nodes agree
@@ -38,8 +38,8 @@ from .nodes.groups import GROUP_TABLE, group_table, groups_of
 FIELDS = ("right", "error", "rate", "bound", "pivot", "residual", "multiplier", "answer", "length", "keep")
 SETTINGS = ("tolerance", "length", "damping", "stiffness")
 SIZES = (
-    "motions", "elements", "pool", "held", "closures", "attachments", "rows", "nodes", "early_measures", "measures", "measured",
-    "givens", "actions", "node_groups",
+    "motions", "elements", "pool", "attached", "closures", "attachments", "rows", "nodes", "early_measures", "measures",
+    "measured", "givens", "actions", "node_groups",
 )  # fmt: skip
 STATE, WRENCH, IMPULSE = 18, 6, 12  # numbers of a body's state, of a wrench, of an impulse with its rate
 CARRIED = (
@@ -99,9 +99,9 @@ _DECLARED = (
     _buffer("driven_q", "motions", 7),
     _buffer("driven_v", "motions", 6),
     _buffer("driven_a", "motions", 6),
-    _buffer("states", "held", STATE),
-    _buffer("known", "held", WRENCH),
-    _buffer("applied", "held", WRENCH),
+    _buffer("states", "attached", STATE),
+    _buffer("known", "attached", WRENCH),
+    _buffer("applied", "attached", WRENCH),
     _buffer("effort", "nv"),
     _buffer("measured", "measured"),
     _buffer("element_vectors", "elements", 3),
@@ -117,7 +117,7 @@ _DECLARED = (
     _buffer("node_messages", "node_messages", active=False),
     _buffer("forms", "forms"),
     _buffer("scratch", "scratch"),
-    _buffer("impulses", "held", IMPULSE),
+    _buffer("impulses", "attached", IMPULSE),
 )
 VARIABLE: tuple[str, ...] = ("data", "gravity", "motion_data", "element_data", "pool", "closure_data", "factors")
 VARIABLE += ("given_factors", "action_data", "measure_data")
@@ -169,7 +169,7 @@ def plan_counts(plan: Plan) -> dict[str, int]:
 
 def _counted(plan: Plan) -> dict[str, int]:
     loads, nodes, model = plan.loads, plan.nodes, plan.model
-    counts = {"bodies": plan.n, "nv": model.nv, "nq": model.nq, "messages": plan.messages, "held": len(loads.held)}
+    counts = {"bodies": plan.n, "nv": model.nv, "nq": model.nq, "messages": plan.messages, "attached": len(loads.attached)}
     counts |= {"motions": loads.motions, "motion_row": motion_row(loads.motion_signatures), "elements": loads.elements}
     counts |= {"pool": len(loads.pool), "closures": loads.closing.closures, "rows": loads.closing.rows}
     counts |= {"givens": len(loads.closing.givens), "actions": len(loads.closing.action_table)}

@@ -62,7 +62,7 @@ def world_state(body: Any, parent: World) -> World:
     X = body.transform
     R, r = X.pose(R, r)
     V = X.down(V) + body.velocity
-    if body.held:
+    if body.attached:
         body.world_axes = R
         body.leave_state([*R.x, *R.y, *R.z, *r, *(R @ V.w), *(R @ V.v)])
     return R, r, V
@@ -74,8 +74,8 @@ def body_state(numbers: list[Number]) -> BodyState:
     return BodyState(R, Vector(*numbers[9:12]), Vector(*numbers[12:15]), Vector(*numbers[15:18]), known)
 
 
-class Around(NamedTuple):
-    """What an element may read besides its row and the states: the time, its input, tables, measures."""
+class ElementInputs(NamedTuple):
+    """Inputs of an element besides its row and the states: the time, its input, tables, measures."""
 
     t: Number = 0.0
     u: Number = 0.0
@@ -83,7 +83,7 @@ class Around(NamedTuple):
     arguments: tuple[Number, ...] = ()
 
 
-def _settings(signature: ElementSignature, data: Data, around: Around) -> Settings:
+def _settings(signature: ElementSignature, data: Data, around: ElementInputs) -> Settings:
     names = FORCES[signature.kind].values
 
     def vector(slot: str) -> Vector:
@@ -111,21 +111,21 @@ def _settings(signature: ElementSignature, data: Data, around: Around) -> Settin
 
 
 def summed(factors: Sequence[Number], values: Sequence[Number]) -> Number:
-    """Of a sum of coordinates, or of their rates."""
+    """The sum of coordinates with their factors, or of their rates."""
     total: Number = 0.0
     for factor, value in zip(factors, values, strict=True):
         total = total + factor * value
     return total
 
 
-def joint_effort(signature: ElementSignature, data: Data, state: JointState, around: Around) -> Effort:
+def joint_effort(signature: ElementSignature, data: Data, state: JointState, around: ElementInputs) -> Effort:
     force = FORCES[signature.kind]
     assert issubclass(force, JointForce)
     return force.effort(state, _settings(signature, data, around))
 
 
-def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: Around) -> Wrenches:
-    """Of an element on a joint that closes a loop: its coordinate from the poses, its effort as wrenches on both bodies."""
+def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: ElementInputs) -> Wrenches:
+    """An element on a joint that closes a loop: its coordinate from the poses, its effort as wrenches on both bodies."""
     given = _settings(signature, data, around)
     joint, force = JOINTS[signature.closing], FORCES[signature.kind]
     assert issubclass(force, JointForce)
@@ -141,7 +141,7 @@ def closing_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: B
 
 
 def openings_of(
-    signature: ElementSignature, around: Around, data: Data, on: JointState | tuple[BodyState, BodyState]
+    signature: ElementSignature, around: ElementInputs, data: Data, on: JointState | tuple[BodyState, BodyState]
 ) -> list[Number]:
     """Numbers that change their sign where an element's force begins or ends, or has a kink."""
     given, force = _settings(signature, data, around), FORCES[signature.kind]
@@ -165,8 +165,8 @@ def closing_coordinates(
     return q, A_b, p_b, pdot_b
 
 
-class HeldBody(NamedTuple):
-    """Implements formulations.Held."""
+class AttachedBodyView(NamedTuple):
+    """Implements formulations.AttachedBody."""
 
     r: Vector
     v: Vector
@@ -179,8 +179,8 @@ class HeldBody(NamedTuple):
 class ClosureView(NamedTuple):
     """Implements formulations.Closure."""
 
-    i: HeldBody
-    j: HeldBody
+    i: AttachedBodyView
+    j: AttachedBodyView
     equations: list[Equation]
 
 
@@ -190,7 +190,7 @@ def closure_view(
     """A closure at the present states of its two bodies; ``coupled``: sum of factor * q of a coupler, its rate, and what is
     known of its second derivative."""
     if signature.kind == "coupler":
-        nobody = HeldBody(ZERO, ZERO, ZERO, ZERO, ZERO)
+        nobody = AttachedBodyView(ZERO, ZERO, ZERO, ZERO, ZERO)
         return ClosureView(nobody, nobody, [_coupler(signature, data, driven, coupled)])
 
     def vector(name: str) -> Vector:
@@ -210,8 +210,8 @@ def closure_view(
         i = _moved(signature.driven, i, a, driven, pitch)
     equations = closing_equations(signature.kind, i, j, Given(matrix("world"), value, pitch))
     ends = (("a", a, i), ("b", b, j))
-    held = [HeldBody(x.r, x.v, x.w, x.R @ vector(f"center_{end}"), frame.p, x.known) for end, x, frame in ends]
-    return ClosureView(held[0], held[1], equations)
+    sides = [AttachedBodyView(x.r, x.v, x.w, x.R @ vector(f"center_{end}"), frame.p, x.known) for end, x, frame in ends]
+    return ClosureView(sides[0], sides[1], equations)
 
 
 def along_motion(state: BodyState) -> BodyState:
@@ -232,17 +232,17 @@ def driven_along_motion(signature: ClosureSignature, driven: Driven) -> Driven:
 
 
 def impulses_of(view: ClosureView, multipliers: Sequence[Number]) -> list[tuple[list[Number], list[Number]]]:
-    """Of a closure whose numbers carry their rates: for both bodies, impulse and rate, each moment and force.
+    """Impulses of a closure whose numbers carry their rates: for both bodies, impulse and rate, each moment and force.
 
     About the body's origin, but the rate is that of the impulse about a point that stands still.
     """
     answers = []
-    for side, held in enumerate((view.i, view.j)):
+    for side, body in enumerate((view.i, view.j)):
         total = Force.zero()
         for equation, multiplier in zip(view.equations, multipliers, strict=True):
             total = total + equation[side] * multiplier
-        r = Vector(*[_value(x) for x in held.r])
-        f, about_ground = total.f, total.n + held.p.cross(total.f)
+        r = Vector(*[_value(x) for x in body.r])
+        f, about_ground = total.f, total.n + body.p.cross(total.f)
         push, rate = (Vector(*[part(x) for x in f]) for part in (_value, _slope))
         moment, moment_rate = (Vector(*[part(x) for x in about_ground]) for part in (_value, _slope))
         answers.append(([*(moment - r.cross(push)), *push], [*(moment_rate - r.cross(rate)), *rate]))
@@ -257,9 +257,9 @@ def _slope(x: Number) -> Number:
     return x.tangents[0] if isinstance(x, Rate) else 0.0
 
 
-def power_of(held: HeldBody, wrench: Force) -> Number:
+def power_of(body: AttachedBodyView, wrench: Force) -> Number:
     """Power of a wrench at the closure's point on the body that it acts on."""
-    return Motion(held.w, held.v + held.w.cross(held.p - held.r)).dot(wrench)
+    return Motion(body.w, body.v + body.w.cross(body.p - body.r)).dot(wrench)
 
 
 def _coupler(signature: ClosureSignature, data: Data, driven: Driven, coupled: Sequence[Number]) -> Equation:
@@ -277,7 +277,7 @@ def curve_at(table: Lookup, data: Data, slot: int, x: Number, pool: Any) -> Curv
 
 
 def action_wrench(data: Data, carrier: BodyState, multiplier: Number) -> tuple[Vector, Force]:
-    """Where a coupler acts, and its wrench there: lambda linear + |lambda| size + always, in the axes of the carrier."""
+    """The point at which a coupler acts, and its wrench: lambda linear + |lambda| size + always, in the axes of the carrier."""
 
     def vector(slot: int) -> Vector:
         return Vector(*[data(slot + k) for k in range(3)])
@@ -306,7 +306,7 @@ def _moved(kind: str, i: Frame, a: BodyState, driven: Driven, pitch: Number) -> 
     return Frame(A, p, a.v + a.w.cross(p - a.r) + v, a.w + w, known)
 
 
-def body_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: Around) -> Wrenches:
+def body_wrenches(signature: ElementSignature, data: Data, a: BodyState, b: BodyState, around: ElementInputs) -> Wrenches:
     force = FORCES[signature.kind]
     assert issubclass(force, BodyForce)
     return force.wrenches(a, b, _settings(signature, data, around))

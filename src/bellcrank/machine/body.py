@@ -64,7 +64,7 @@ class Body:
         return str(self.walk.array("work").row(self.index))
 
     def slot(self, k: int) -> int:
-        """Where the k-th of these is."""
+        """The place of the k-th of these numbers."""
         return k
 
     def kept_number(self, k: int, wide: bool) -> str:
@@ -100,7 +100,7 @@ class Body:
         for k, x in enumerate(values):
             walk.output(name, start + k, x)
 
-    def _held(self, array: str, size: int) -> list[Number]:
+    def _of_attached(self, array: str, size: int) -> list[Number]:
         return [self.walk.array(array)[self.entry("state"), k] for k in range(size)]
 
     def leave_state(self, numbers: Sequence[Number]) -> None:
@@ -167,14 +167,14 @@ class Body:
         return self.signature.driven
 
     @property
-    def held(self) -> bool:
-        """Its state is asked for, by force elements or closures."""
-        return self.signature.held
+    def attached(self) -> bool:
+        """Force elements or closures are attached to it, and so its state is stored."""
+        return self.signature.attached
 
     @property
     def loaded(self) -> bool:
         """Force elements or given multipliers act on it."""
-        return self.signature.held and self.walk.forces
+        return self.signature.attached and self.walk.forces
 
     @property
     def freedoms(self) -> tuple[Motion, ...]:
@@ -215,22 +215,22 @@ class Body:
     def applied_world(self) -> Force:
         if not self.loaded:
             return Force.zero()
-        numbers = self._held("applied", WRENCH)
+        numbers = self._of_attached("applied", WRENCH)
         return Force(Vector(*numbers[:3]), Vector(*numbers[3:]))
 
     @property
     def applied(self) -> Force:
-        return self._in_own_axes(self._held("applied", WRENCH)) if self.loaded else Force.zero()
+        return self._in_own_axes(self._of_attached("applied", WRENCH)) if self.loaded else Force.zero()
 
     @property
     def pushed(self) -> Force:
-        return self._in_own_axes(self._held("applied", WRENCH)) if self.held else Force.zero()
+        return self._in_own_axes(self._of_attached("applied", WRENCH)) if self.attached else Force.zero()
 
     @property
     def impulse(self) -> tuple[Force, Force]:
-        if not self.held:
+        if not self.attached:
             return Force.zero(), Force.zero()
-        numbers = self._held("impulses", IMPULSE)
+        numbers = self._of_attached("impulses", IMPULSE)
         return self._in_own_axes(numbers[:6]), self._in_own_axes(numbers[6:])
 
     def _in_own_axes(self, numbers: Sequence[Number]) -> Force:

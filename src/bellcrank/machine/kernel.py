@@ -24,7 +24,7 @@ from ..plan import Plan
 from .arrays import for_plan, width
 from .calls.bound import bound_words, result
 from .calls.memory import aligned, bound_arrays, varied_numbers
-from .module import Facts, Module, structure_name, write_module
+from .module import BufferSizes, Module, structure_name, write_module
 from .tangents.lane_data import LaneDesigns, Places, lane_places
 
 Numbers = NDArray[np.float64]
@@ -36,7 +36,7 @@ _PIECE_BODIES = 1 << 14  # times blocks between two looks for an interrupt: some
 class Code:
     """Loaded machine code of a module, what it needs of buffers, and the arrays that its kernels take."""
 
-    def __init__(self, library: jit.Library, facts: Facts, arguments: list[str]):
+    def __init__(self, library: jit.Library, facts: BufferSizes, arguments: list[str]):
         self.library, self.facts, self.arguments = library, facts, arguments
 
 
@@ -77,7 +77,7 @@ def _fetch_or_compile(name: str, write: Callable[[], Module], level: int) -> Cod
         entry = {"facts": vars(module.facts), "arguments": module.arguments}, jit.compile_text(module.text, level)
         object_cache.store(name, *entry)
     said, code = entry
-    return Code(jit.load_object(code), Facts(**said["facts"]), said["arguments"])
+    return Code(jit.load_object(code), BufferSizes(**said["facts"]), said["arguments"])
 
 
 def structure(plan: Plan, program: Program) -> Plan:
@@ -103,7 +103,7 @@ Made = TypeVar("Made", bound=OnNumbers)
 
 
 def made_once(plan: Plan, name: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """What was made for a plan, or for one that differs in its numbers only."""
+    """The object made for a plan, or a copy of the one made for a plan that differs in its numbers only."""
     first: Made | None = plan.made.get(name)
     if first is None:
         first = plan.made[name] = make()
@@ -179,7 +179,7 @@ class Kernel:
         return bound_arrays(plan, self.code, self.lanes), {"n": plan.n, "nv": plan.model.nv}
 
     def numbers(self) -> dict[str, Numbers]:
-        """Those of the arrays of ``bound`` that are not the same for plans that share this code."""
+        """The numbers of those arrays of ``bound`` that differ between plans that share this code."""
         return varied_numbers(self.plan, self.code)
 
     def single(self, frame: Frame | None = None) -> Callable[..., bool] | None:
@@ -192,7 +192,7 @@ class Kernel:
         return self._function("single", frame)
 
     def many(self) -> Callable[..., bool] | None:
-        """The same for rows of states, if they are not too many; it says nothing about whether results are finite."""
+        """``single`` for rows of states, if they are not too many; it does not say whether results are finite."""
         if self.lanes == 1 or self.design_places is not None or not _numpy_is_as_expected():
             return None
         return self._function("many", None)
@@ -232,7 +232,7 @@ class Frame:
         self.words[self.place[word]] = value
 
     def bind(self, kernel: Kernel) -> None:
-        """To a kernel of the same code, on other numbers."""
+        """Binds the frame to a kernel of the same code, on other numbers."""
         if kernel is not self.kernel:
             self.kernel, numbers = kernel, kernel.numbers()
             self.arrays |= numbers
@@ -247,7 +247,7 @@ class Frame:
 
 
 def _pairs(places: Places, arrays: Mapping[str, Any], lanes: int) -> NDArray[np.int64]:
-    """Where a number stands in the row of a design, and its address in the data of the lanes."""
+    """For each number in the row of a design: its place there, and its address in the data of the lanes."""
     rows = [
         np.stack([sources, arrays[name].ctypes.data + 8 * lanes * entries], axis=1)
         for name, (entries, sources) in places.items()

@@ -13,7 +13,7 @@ from ..plan.loads import ELEMENT_SLOTS, ElementSignature, MotionSignature, eleme
 from ..spatial import Force, Matrix, Motion, Vector
 from .arrays import STATE, WRENCH
 from .at_state import (
-    Around,
+    ElementInputs,
     body_state,
     body_wrenches,
     closing_wrenches,
@@ -64,14 +64,14 @@ def drive(walk: Walk) -> None:
 
 
 def leave_states(walk: Walk) -> None:
-    """Bodies that force elements or closures hold leave pose and velocity."""
+    """Bodies with force elements or closures leave pose and velocity."""
     walk.outward(world_state, (Matrix.identity(), Vector(0.0, 0.0, 0.0), Motion.zero()))
 
 
 def apply_forces(walk: Walk) -> None:
     """Sum up the efforts and wrenches of all elements; each leaves its energy, power and force where that is an output."""
     e, plan, effort = walk.e, walk.plan.loads, walk.array("effort")
-    if plan.held:
+    if plan.attached:
         leave_states(walk)
         clear_applied(walk)
     walk.measure_early()
@@ -88,7 +88,7 @@ def apply_forces(walk: Walk) -> None:
 
 def clear_applied(walk: Walk) -> None:
     applied = walk.array("applied")
-    walk.e.each(0, walk.e.count("held") * WRENCH, lambda k: applied.__setitem__(k, 0.0))
+    walk.e.each(0, walk.e.count("attached") * WRENCH, lambda k: applied.__setitem__(k, 0.0))
 
 
 def add_to(array: object, place: Integer, x: Number) -> None:
@@ -125,7 +125,7 @@ def _element(walk: Walk, signature: ElementSignature, i: Integer) -> list[Number
 def output_openings(walk: Walk) -> None:
     """Numbers that change their sign where forces begin, end, or have kinks: of formulas, then of elements."""
     e, plan = walk.e, walk.plan.loads
-    if plan.held:
+    if plan.attached:
         leave_states(walk)
     walk.measure_early()
     walk.measure_kinks()
@@ -158,11 +158,11 @@ def _body_states(walk: Walk, signature: ElementSignature, i: Integer) -> tuple[B
     )
 
 
-def _around(walk: Walk, signature: ElementSignature, i: Integer) -> Around:
+def _around(walk: Walk, signature: ElementSignature, i: Integer) -> ElementInputs:
     table = walk.array("element_table")
     u = walk.given("u", table[i, "input"]) if signature.has_input else 0.0
     arguments = tuple(walk.array("measured")[table[i, f"m{k}"]] for k in range(len(signature.live)))
-    return Around(time_of(walk), u, pool_of(walk), arguments)
+    return ElementInputs(time_of(walk), u, pool_of(walk), arguments)
 
 
 def _on_sum(walk: Walk, signature: ElementSignature, i: Integer, data: Data) -> tuple[Number, Number, Number]:
@@ -172,14 +172,14 @@ def _on_sum(walk: Walk, signature: ElementSignature, i: Integer, data: Data) -> 
     s, rate = (
         summed(factors, [walk.given(name, table[i, f"{name}{k}"]) for k in range(signature.terms)]) for name in ("q", "v")
     )
-    answer = joint_effort(signature, data, JointState(s, rate), Around())
+    answer = joint_effort(signature, data, JointState(s, rate), ElementInputs())
     for k, factor in enumerate(factors):
         add_to(walk.array("effort"), table[i, f"v{k}"], factor * answer.effort)
     return answer.energy, answer.power, answer.effort
 
 
 def state_of(walk: Walk, row: Integer, known: bool = False) -> BodyState:
-    """``known``: with the acceleration that the program has left (Body.leave_known)."""
+    """The state of a body; ``known``: with the acceleration that the program has left (Body.leave_known)."""
     numbers = [walk.array("states")[row, k] for k in range(STATE)]
     return body_state(numbers + [walk.array("known")[row, k] for k in range(WRENCH if known else 0)])
 

@@ -31,8 +31,8 @@ _WORK_ROW, _MESSAGE_ROW = "@WORK@", "@MESSAGE@"  # widths known only when all ke
 
 
 @dataclass
-class Facts:
-    """What of the size of buffers only writing the kernels tells; of several kernels the largest."""
+class BufferSizes:
+    """Sizes of buffers that are known only when the kernels are written; of several kernels the largest."""
 
     work_row: int = 1  # numbers that are kept on a body
     message_row: int = 1  # numbers that go to a body through memory
@@ -45,13 +45,13 @@ class Facts:
     adjoints: dict[str, list[str]] = field(default_factory=dict)  # of transposed kernels: the arrays whose adjoints they take
     largest_frame: int = 0  # doubles that they put on their tape at once
 
-    def merged(self, other: Facts) -> Facts:
+    def merged(self, other: BufferSizes) -> BufferSizes:
         def larger(a: Any, b: Any) -> Any:
             if isinstance(a, dict):
                 return a | b
             return [max(x, y) for x, y in zip(a, b, strict=True)] if isinstance(a, list) and a else max(a, b)
 
-        return Facts(**{name: larger(x, getattr(other, name)) for name, x in vars(self).items()})
+        return BufferSizes(**{name: larger(x, getattr(other, name)) for name, x in vars(self).items()})
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class KernelText:
 
     text: Text
     arguments: list[str]
-    facts: Facts
+    facts: BufferSizes
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Module:
     """Text of a module, what its kernels need of buffers, and the arrays that they take."""
 
     text: str
-    facts: Facts
+    facts: BufferSizes
     arguments: list[str]
 
 
@@ -101,7 +101,7 @@ PROFILE = '!0 = !{!"branch_weights", i32 1000000, i32 1}\n'
 
 
 def structure_name(plan: Plan) -> str:
-    """Everything of a plan that machine code depends on, as a short name."""
+    """A short name of everything in a plan that machine code depends on."""
     if STRUCTURE not in plan.made:
         plan.made[STRUCTURE] = digest(str(structure_key(plan)))
     return str(plan.made[STRUCTURE])
@@ -142,7 +142,7 @@ def _write_kernel(plan: Plan, program: Program, lanes: int) -> KernelText:
 
 def recorded_kernel(
     plan: Plan, program: Program, lanes: int, *, transposable: bool = False
-) -> tuple[LlvmExecutor, list[str], Facts]:
+) -> tuple[LlvmExecutor, list[str], BufferSizes]:
     """A kernel as a graph, the arrays that it takes before its inputs and outputs, and what it needs of buffers."""
     e, walk = recorded(plan, program, lanes, CellPlan(), transposable)
     if walk.visits_nodes:
@@ -151,7 +151,7 @@ def recorded_kernel(
         e, walk = recorded(plan, program, lanes, memory, transposable)
     arguments = [array for array in ARRAYS if array in e.used and ARRAYS[array].kind != "local"]
     records = list(walk.node_workspaces.values())
-    facts = Facts(
+    facts = BufferSizes(
         work_row=max(r.slots for r in walk.workspaces.values()) or 1,
         message_row=walk.message_width or 1,
         dense=int(walk.dense),

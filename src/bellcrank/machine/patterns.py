@@ -1,4 +1,4 @@
-"""Which numbers of the messages of a walk vary: in machine code only these are sent, the others fold.
+"""Which numbers of the messages of a walk vary: machine code sends these alone, the others are folded into it.
 
 In Python a message is sent as it is.
 """
@@ -16,7 +16,7 @@ Entries = list[Any]  # for each number of a message: UNSEEN, a constant, or VARI
 
 
 class Pattern:
-    """``size`` numbers are sent; ``nothing`` stands for a message that nobody reads.
+    """The pattern of a message: ``size`` numbers are sent; ``nothing`` stands for a message that nobody reads.
 
     ``wide``: which of them are vectors of tangents, if there are any; ``places``: where each is in memory, and the end.
     """
@@ -92,7 +92,7 @@ def constant_everywhere(
 
 
 def learn(entries: Entries, numbers: Sequence[Number], only_zeros: bool) -> None:
-    """What numbers that were sent say about the pattern."""
+    """Adds to the pattern what the numbers that were sent show."""
     for k, x in enumerate(numbers):
         varies = isinstance(x, Symbol) or (only_zeros and x != 0) or entries[k] not in (UNSEEN, x)
         entries[k] = VARIES if varies else float(x)

@@ -74,7 +74,7 @@ class Walk:
 
     @property
     def gravity(self) -> Vector:
-        """Read again where nodes are taken abreast: single numbers are no vectors."""
+        """Read again where nodes are taken abreast: single numbers are not vectors."""
         return self._read_gravity() if self.side_by_side and self.e.lanes > 1 else self._gravity
 
     def _read_gravity(self) -> Vector:
@@ -120,7 +120,7 @@ class Walk:
         return self.plan.loads.measures.passes
 
     def leave_states(self) -> None:
-        if not self.forces and "lambda" not in self.program.inputs and self.plan.loads.held:
+        if not self.forces and "lambda" not in self.program.inputs and self.plan.loads.attached:
             loads.leave_states(self)
 
     def measure_early(self) -> None:

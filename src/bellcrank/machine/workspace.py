@@ -1,5 +1,5 @@
-"""What a step keeps on a body or a node for later passes: in Python the value itself, in memory only what cannot be had more
-cheaply.
+"""Values that a step keeps on a body or a node for later passes: in Python the value itself, in memory only what is costly to
+find again.
 
 There a kept number becomes a recipe. Constants cost nothing; data and inputs are read again; a few cheap operations on what is
 there anyway are done again; what nobody needs (liveness) is left out; only the rest takes a slot of the body's row in the
@@ -34,7 +34,7 @@ def make_workspace(e: Executor, owner: Any, memory: CellPlan) -> Workspace | Val
 
 
 class ValuesInPython:
-    """What steps in Python keep, by the index of the body or node."""
+    """Values that steps in Python keep, by the index of the body or node."""
 
     def __init__(self) -> None:
         self.values: dict[tuple[int, str], Any] = {}
@@ -47,7 +47,7 @@ class ValuesInPython:
 
 
 class Workspace:
-    """What is kept of the bodies or nodes of one signature, ``owner``."""
+    """The values that are kept of the bodies or nodes of one signature, ``owner``."""
 
     def __init__(self, owner: Any, memory: CellPlan) -> None:
         self.owner, self.memory = owner, memory

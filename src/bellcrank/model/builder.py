@@ -115,7 +115,7 @@ def _turn(given: Any) -> TurnSpec:
 
 
 class Parts:
-    """What a mechanism and an assembly have in common."""
+    """The part that a mechanism and an assembly have in common."""
 
     def __init__(self) -> None:
         self._lists: dict[str, list[Any]] = {}
@@ -602,7 +602,7 @@ class Parts:
         relative_to: End | None = None,
         axes: str | None = None,
     ) -> None:
-        """Of a point; ``relative_to`` another one, (body, point), in the ``axes`` of a body."""
+        """Position of a point; ``relative_to`` another one, (body, point), in the ``axes`` of a body."""
         self._item("measures", measures.PositionMeasure, locals())
 
     def measure_distance(self, name: str, start: End, end: End, *, rate: bool = False) -> None:
@@ -646,11 +646,11 @@ class Parts:
         self._item("measures", measures.AccelerationMeasure, locals())
 
     def measure_reaction(self, name: str, joint: str, component: str | None = None, *, axes: str = "world") -> None:
-        """Of the parent on the child: "fx" to "mz", "force", "moment" or all; in "world", "parent" or "child" axes."""
+        """Reaction of the parent on the child: "fx" to "mz", "force", "moment" or all; in "world", "parent" or "child" axes."""
         self._item("measures", measures.ReactionMeasure, locals())
 
     def measure_force(self, name: str, element: str, component: str | None = None, *, coordinate: str | None = None) -> None:
-        """Of a force element, a constraint, a coupler, or of the drive of a joint, along ``coordinate`` if it has several."""
+        """Force of an element, constraint or coupler, or of the drive of a joint, along ``coordinate`` if it has several."""
         self._item("measures", measures.ForceMeasure, locals())
 
     def measure_formula(self, name: str, value: str, unit: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What closes a loop, as the program runs it: plain data.
+"""Closures, as the program runs them: plain data.
 
 The joints of a model's rows form a tree. Whatever else ties its bodies together is a closure: a joint that was cut out of a
 loop, a rod, a point guided on a line or plane, or a linear relation between coordinates.
@@ -92,7 +92,7 @@ class Closure:
 
 
 def closure_problems(closure: Closure, n: int) -> Iterator[str]:
-    """What cannot be; n is the number of rows of the model."""
+    """Problems of a closure; n is the number of rows of the model."""
     if closure.kind not in CLOSURES:
         yield f'there is no kind "{closure.kind}". Choose from {", ".join(CLOSURES)}.'
         return

@@ -1,4 +1,4 @@
-"""Mechanisms by the number: chains, trees and closed loops of any size for tests and benchmarks, the same for a seed."""
+"""Generated mechanisms: chains, trees and closed loops of any size for tests and benchmarks, the same for a seed."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ _RIGHT = np.array([1.0, 0.0, 0.0])  # a rung, and the way from one crank to the 
 
 
 class _Bar(NamedTuple):
-    """From its inboard joint, at ``start`` on its parent (a row, -1 = ground), ``along`` in the design position.
+    """A bar from its inboard joint, at ``start`` on its parent (a row, -1 = ground), ``along`` in the design position.
 
     No place in the world: equal cells of a long mechanism are then equal to the last digit, and share their code.
     """

@@ -26,7 +26,7 @@ Triple = tuple[float, float, float]
 
 
 class Turning(NamedTuple):
-    """Where the quaternion of a joint is in q and its angular velocity in v; of a free joint, position and velocity too."""
+    """The places of a joint's quaternion in q and of its angular velocity in v; of a free joint, position and velocity too."""
 
     quaternion: slice
     angular: slice

@@ -177,7 +177,7 @@ class Model:
         return len(self.inputs) + len(self.stictions)
 
     def input_of(self, element: Element) -> int:
-        """Which of these an element reads; -1 if none."""
+        """The number of the input that an element reads; -1 if none."""
         if element.kind != "joint_stiction":
             return element.input
         return len(self.inputs) + [self.elements[k].name for k in self.stictions].index(element.name)
@@ -313,17 +313,17 @@ class Model:
 
     @cached_property
     def state_places(self) -> tuple[int, ...]:
-        """Entries of v that are states of the user's own: the last ones; they have none in q."""
+        """Entries of v that are user-defined states: the last ones; they have none in q."""
         return tuple(int(at) for at, joint in zip(self.v_index, self.joints, strict=True) if not joint.mechanical)
 
     @property
     def body_count(self) -> int:
-        """Rows that carry a body; those of the user's own states come after them."""
+        """Rows that carry a body; those of user-defined states come after them."""
         return self.n - len(self.state_places)
 
     @property
     def force_count(self) -> int:
-        """Elements that are forces; the rates of the user's own states come after them."""
+        """Elements that are forces; the rates of user-defined states come after them."""
         return len(self.elements) - len(self.state_places)
 
     @property

@@ -80,11 +80,11 @@ class Source:
 
     @property
     def misalignment(self) -> float:
-        """How far from aligned the rounding leaves parts that were aligned: the errors of several numbers add up."""
+        """The misalignment that rounding leaves of aligned parts: the errors of several numbers add up."""
         return LEVERS * self.rounding
 
     def problems(self) -> Iterator[str]:
-        """What cannot be."""
+        """Problems of the source."""
         for body, (w, x, y, z) in self.frames.items():
             if abs((w * w + x * x + y * y + z * z) ** 0.5 - 1) > 1e-6:
                 yield f'source.frames: the quaternion of "{body}" is not of unit length.'

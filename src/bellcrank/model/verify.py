@@ -1,4 +1,4 @@
-"""Is a Model possible? Checks its arrays, and returns clean copies of them."""
+"""Checks that the arrays of a Model are consistent, and returns clean copies of them."""
 
 from __future__ import annotations
 

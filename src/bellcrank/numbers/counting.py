@@ -44,7 +44,7 @@ class CountingGraph(Graph):
         return [self.input() for _ in range(n)]
 
     def count(self, outputs: Iterable[Number]) -> Operations:
-        """What it takes to compute the outputs, dead code left out."""
+        """The operations that compute the outputs, dead code left out."""
         counts = dict.fromkeys(Operations._fields, 0)
         seen: set[Any] = set()
         todo = [x for x in outputs if isinstance(x, Symbol)]

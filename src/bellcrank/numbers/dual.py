@@ -128,7 +128,7 @@ class Dual:
         return self._map(log(self.value), 1.0 / self.value)
 
     def floor(self) -> Number:
-        """Its slope is zero wherever it has one."""
+        """The floor of a number, whose slope is zero wherever it has one."""
         from .functions import floor
 
         return floor(self.value)
@@ -147,7 +147,7 @@ class Dual:
         return x if self._alike(x) else type(self).constant(x, len(self.tangents))
 
     def _other(self, x: Number) -> Number:
-        """What a value is compared with."""
+        """The number with which a value is compared."""
         return x.value if self._alike(x) else x if self._is_number(x) else NotImplemented
 
     def __lt__(self, other: Number) -> Any:
@@ -202,6 +202,6 @@ class SecondRate(Dual):
 
 
 def _highest(a: Number, b: Number) -> Dual:
-    """Of two numbers, one of which is a dual at least: that of the highest level."""
+    """The dual of the highest level; at least one of the two numbers is a dual."""
     found: Dual = max((x for x in (a, b) if isinstance(x, Dual)), key=lambda x: x.level)
     return found

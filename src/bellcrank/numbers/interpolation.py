@@ -90,7 +90,7 @@ def _pchip(h: Numbers, s: Numbers, periodic: bool) -> Numbers:
 
 
 def _pchip_end(h0: Number, h1: Number, s0: Number, s1: Number) -> Number:
-    """Of a parabola through three points, kept from overshooting."""
+    """The slope at an end by a parabola through three points, kept from overshooting."""
     d = ((2.0 * h0 + h1) * s0 - h0 * s1) / (h0 + h1)
     turned = less(s0 * s1, 0.0)
     steep = select(turned, select(less(3.0 * absolute(s0), absolute(d)), 1.0, 0.0), 0.0)
@@ -127,7 +127,7 @@ def _cubic(h: Numbers, s: Numbers, periodic: bool) -> Numbers:
 
 
 def second_derivatives(h: Numbers, s: Numbers, periodic: bool = False) -> Numbers:
-    """Of a natural or periodic cubic spline."""
+    """Second derivatives of a natural or periodic cubic spline."""
     n = len(h)
     if n == 1:
         return [0.0, 0.0]

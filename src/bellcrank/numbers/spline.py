@@ -114,7 +114,7 @@ def gates(pool: Any, start: Number, count: Number, how: Lookup, x: Number) -> li
 
 
 def signs_of_breaks(pool: Any, start: Number, bits: int, x: Number, turns: Number = 0.0) -> list[Number]:
-    """The same of a row of the pool: how many breaks there are, and where; x has passed all of them so many times before."""
+    """``gates`` of breaks in a row of the pool: how many they are, then where; x has passed all of them ``turns`` times."""
     if not bits:
         return []
     breaks, first = gather(pool, start, inside=True), start + 1.0

@@ -38,7 +38,7 @@ def _key(x: Number) -> str | float:
 
 
 class Graph:
-    """Where the operations of symbols go; the same operation on the same operands is recorded once."""
+    """A record of the operations of symbols; the same operation on the same operands is recorded once."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[Any, ...], Any] = {}  # Symbol or Condition
@@ -64,7 +64,7 @@ class Graph:
         return found
 
     def binary(self, kind: str, a: Number, b: Number, commutes: bool = False) -> Symbol:
-        """``op`` of two numbers: nearly all of what is recorded."""
+        """The result of ``op`` on two numbers: nearly all of what is recorded."""
         x = a.ref if type(a) is Symbol else _key(a)
         y = b.ref if type(b) is Symbol else _key(b)
         key = (kind, x, y)
@@ -77,7 +77,7 @@ class Graph:
         return found
 
     def number(self, ref: Any, kind: str, args: tuple[Any, ...], minus: Symbol | None = None) -> Symbol:
-        """What an operation made."""
+        """The number that an operation made."""
         return Symbol(self, ref, kind, args, minus)
 
     def compare(self, kind: str, *args: Number) -> Condition:

@@ -124,13 +124,13 @@ class Tape(Graph):
         return [(number(a), number(b)) for a, b in pairs]
 
     def depends_on(self, outputs: Iterable[Any]) -> list[bool]:
-        """Of each parameter whether the outputs depend on it."""
+        """For each parameter whether the outputs depend on it."""
         needed = set(self.needed(outputs))
         return [k in needed for k in range(len(self.parameters))]
 
 
 class Replay:
-    """What outputs need of a tape, ready to be computed on any numbers."""
+    """The part of a tape that outputs need, ready to be computed on any numbers."""
 
     def __init__(self, tape: Tape, outputs: Sequence[Any]) -> None:
         steps = [(k, *tape.steps[k]) for k in tape.needed(outputs)]
@@ -265,7 +265,7 @@ def is_finite(x: Any) -> bool:
 
 
 def length_of(vector: Iterable[Any]) -> Any:
-    """Of a vector, as math.hypot has it."""
+    """Length of a vector, as math.hypot has it."""
     entries = list(vector)
     if not any(isinstance(x, Variable) for x in entries):
         return math.hypot(*map(float, entries))
@@ -289,7 +289,7 @@ def values_of(array: Any) -> NDArray[np.float64]:
 
 
 def varied(array: Any) -> NDArray[np.bool_]:
-    """Which entries a design can change."""
+    """For each entry whether a design can change it."""
     array = np.asarray(array)
     found: NDArray[np.bool_] = np.zeros(array.shape, dtype=bool)
     if array.dtype == object:

@@ -1,1 +1,1 @@
-"""What is there for comparison with the papers: variants in plain numpy, Huang's method, operation tables."""
+"""Comparisons with the papers: variants in plain numpy, Huang's method, operation tables."""

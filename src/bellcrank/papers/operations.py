@@ -85,7 +85,7 @@ class _KeepingGraph(CountingGraph):
 
 
 def count_program(model: Model, program: Program, style: Style, gravity: bool, q: Array | None = None) -> Operations:
-    """Of the recursion itself: what force elements and laws of motion take is not part of it.
+    """Operations of the recursion itself: those of force elements and laws of motion are not part of it.
 
     ``q``: a configuration at which the loops are closed and not singular; one is looked for unless it is given.
     """

@@ -1,6 +1,6 @@
 """Closures as tables: what the equations that close loops read.
 
-Each closure has a row of numbers and a signature, like a force element. An equation is carried inward from where it takes hold
+Each closure has a row of numbers and a signature, like a force element. An equation is carried inward from where it is attached
 of the tree: from one or two bodies (a *attachment* each), or from the joints that a coupler names.
 """
 
@@ -69,7 +69,7 @@ class Closing:
     attachments: Ints
     factors: Array  # of each attachment: of a coupler's term, else 0
     rows: int
-    tied: tuple[int, ...]  # bodies of the walk that closures hold
+    tied: tuple[int, ...]  # bodies of the walk with closures attached
     driven: tuple[tuple[Closure, int, int], ...]  # closures with a motion, and where it goes in the driven q and v
     givens: Ints  # terms of couplers whose joints are driven
     given_factors: Array
@@ -95,7 +95,7 @@ class Closing:
 
 
 def tied_bodies(model: Model, place: dict[int, int]) -> list[int]:
-    """Bodies that closures hold, or act on."""
+    """Bodies to which closures are attached, or on which they act."""
     ends = {body for closure in model.closures if closure.kind != "coupler" for body in (closure.body_a, closure.body_b)}
     actions = (action for closure in model.closures for action in closure.actions)
     ends |= {body for action in actions for body in (action.body_a, action.body_b, action.carrier)}
@@ -106,7 +106,7 @@ def make_closing(
     model: Model,
     tree: Tree,
     frames: Frames,
-    held: tuple[int, ...],
+    attached: tuple[int, ...],
     first: tuple[int, int],
     driven_index: Ints,
     add_table: Callable[[Table], tuple[float, ...]],
@@ -114,7 +114,7 @@ def make_closing(
 ) -> Closing:
     """``first``: where the states of driven closures start, after those of the driven joints, which ``driven_index`` has."""
     place = tree.place
-    state = {i: k for k, i in enumerate(held)}
+    state = {i: k for k, i in enumerate(attached)}
     signatures: dict[ClosureSignature, int] = {}
     table, data, factors, driven = [], [], [], []
     attachments: list[tuple[int, int, int]] = []
@@ -229,13 +229,13 @@ def closing_axes(closure: Closure) -> Array:
 
 
 def turning_rows(closure: Closure) -> NDArray[np.bool_]:
-    """Which equations of a closing joint are about angles; (rows,)."""
+    """The equations of a closing joint that are about angles; (rows,)."""
     assert closure.joint is not None
     return np.array(turning_equations(JOINTS["fixed"] if closure.motion is not None else type(closure.joint)), dtype=bool)
 
 
 def row_scales(model: Model, length: float) -> Array:
-    """What makes the equations comparable: all in metres, angles times a typical length; (m,)."""
+    """Factors that make the equations comparable: all in metres, angles times a typical length; (m,)."""
     scales = []
     for closure in model.closures:
         own = np.ones(closure.rows)

@@ -100,7 +100,7 @@ class Loads:
     element_table: Ints
     element_data: Array
     pool: Array
-    held: tuple[int, ...]  # bodies of the walk that an element acts on: their rows of states
+    attached: tuple[int, ...]  # bodies of the walk with force elements or closures: their rows of states
     driven: NDArray[np.bool_]  # by body of the walk
     driven_index: Ints  # (n,2): first entries in the driven q and v
     time_dependent: bool
@@ -129,7 +129,7 @@ class _Pool:
         self.size = 0
 
     def add(self, table: AnyTable) -> tuple[float, ...]:
-        """Where a table starts and how many points it has along each of its arguments."""
+        """The place at which a table starts and how many points it has along each of its arguments."""
         start = self.size
         self.parts.append(table.rows)
         self.size += len(self.parts[-1])
@@ -159,16 +159,16 @@ def make_loads(
     read = list(dict.fromkeys(name for e in model.elements for name in e.arguments))
     bodies = {b for e in model.elements for b in _bodies(model, e) if b >= 0}
     bodies |= measured_bodies(model, ordered(model, model.all_measures, [*read, *measured]).measures)
-    held = sorted({place[b] for b in bodies} | set(tied_bodies(model, place)))
+    attached = sorted({place[b] for b in bodies} | set(tied_bodies(model, place)))
     driven_size = [sum(getattr(model.joints[tree.order[i]], size) for i in np.flatnonzero(driven)) for size in ("nq", "nv")]
     first = driven_size[0], driven_size[1]
     mask = varied.get("closure_data")
-    closing = make_closing(model, tree, frames, tuple(held), first, driven_index, pool.add, mask)
+    closing = make_closing(model, tree, frames, tuple(attached), first, driven_index, pool.add, mask)
     for closure, q, v in closing.driven:  # a value is driven like a slide
         assert closure.motion is not None
         kind = "prismatic" if closure.joint is None else closure.joint.kind
         motions.append(_motion(kind, closure.motion, (q, v), pool))
-    rows = {i: k for k, i in enumerate(held)}
+    rows = {i: k for k, i in enumerate(attached)}
     found = varied.get("measure_data")
     measures = make_measures(model, tree, frames, rows, (read, measured), driven_index, pool.add, found)
     columns = measures.ordered.columns
@@ -186,7 +186,7 @@ def make_loads(
         element_table=element_table,
         element_data=as_array([row for _, _, row in elements]).reshape(-1, ELEMENT_ROW),
         pool=np.concatenate(pool.parts) if pool.parts else np.zeros(1),
-        held=tuple(held),
+        attached=tuple(attached),
         driven=driven,
         driven_index=driven_index,
         time_dependent=bool(motions) or timed,

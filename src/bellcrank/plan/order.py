@@ -27,7 +27,7 @@ class Tree:
 
     @cached_property
     def place(self) -> dict[int, int]:
-        """Of each body of the model: its number in the walk; ground is -1 in both."""
+        """For each body of the model its number in the walk; ground is -1 in both."""
         return {body: k for k, body in enumerate(self.order)} | {-1: -1}
 
 

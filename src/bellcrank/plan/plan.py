@@ -130,7 +130,7 @@ def make_plan(
         "own_message": message,
         "parent_message": np.where(parent >= 0, message[parent], -1),
         "nv": np.where(loads.driven, 0, [model.joints[body].nv for body in order]),
-        "state": _places(loads.held, tree.n),
+        "state": _places(loads.attached, tree.n),
     }
     table = np.stack([columns[name] for name in TABLE], axis=1).astype(np.int64)
     gravity = _gravity(model, frames)
@@ -159,7 +159,7 @@ def recorded_arrays(model: Model, tree: Tree, frames: Frames, measured: Sequence
 
 
 def _gravity(model: Model, frames: Frames) -> Array:
-    """In the ground's frame."""
+    """Gravity in the ground's frame."""
     gravity = frames.ground_rotation.T @ model.gravity
     strength = np.abs(values_of(gravity)).max(initial=0.0)
     return on_constants(lambda g: np.where(np.abs(g) < 1e-15 * strength, 0.0, g), gravity)
@@ -278,14 +278,14 @@ Role = tuple[str, str, bool, bool, bool, bool, bool, bool, bool]
 
 def _roles(model: Model, tree: Tree, frames: Frames, loads: Loads) -> list[Role]:
     roles = []
-    held = set(loads.held)
+    attached = set(loads.attached)
     for i, (body, p) in enumerate(zip(tree.order, tree.parent, strict=True)):
         joint, children = model.joints[body], tree.children[i]
         adjacent = p >= 0 and p == i - 1
         opens = p >= 0 and not adjacent and tree.children[p][-1] == i
         style = "plane" if frames.plane[i] else "full"
         roles.append(
-            (joint.key, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in held)
+            (joint.key, style, p < 0, not children, adjacent, len(children) > 1, opens, bool(loads.driven[i]), i in attached)
         )
     return roles
 

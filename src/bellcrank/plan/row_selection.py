@@ -29,7 +29,7 @@ def planned(dynamics: Evaluation) -> bool:
 
 
 def order_of_rows(plan: Plan) -> tuple[int, ...]:
-    """All of them; those that may be kept come first."""
+    """All rows; those that may be kept come first."""
     return first_of_all(plan.selected_rows, plan.loads.closing.rows)
 
 

@@ -1,4 +1,4 @@
-"""What of a body is structure (and folds while recording) and what is data (and is read at run time).
+"""Which properties of a body are structure (folded while recording), and which are data (read at run time).
 
 A body's data is one row of numbers; SLOTS says where each is. Its Signature is everything that decides which code it
 needs: the kind of joint, how it is placed, its role in the tree, and which of its data are exactly zero
@@ -45,6 +45,6 @@ class Signature(NamedTuple):
     branch: bool  # carries bodies that are not adjacent to it
     opens: bool  # not adjacent, and the last child of its parent: first to report to it on the way inward
     driven: bool  # its motion is prescribed
-    held: bool  # a force element acts on it
+    attached: bool  # force elements or closures are attached to it
     constants: tuple[tuple[int, float], ...]  # slot of the data row, and its value
     varied: tuple[int, ...] = ()  # slots of the data row that a design may change

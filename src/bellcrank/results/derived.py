@@ -35,7 +35,7 @@ class Samples:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """Those of the user, and the anchors of friction that holds."""
+        """The inputs of the user, and the anchors of friction that holds."""
         if not self.model.input_width:
             return {"inputs": None}
         return {"inputs": np.hstack([self.values("inputs"), self.values("anchors")[:, list(self.model.stictions)]])}
@@ -55,7 +55,7 @@ def compiled(model: Model, settings: Mapping[str, Any], time: np.ndarray, q: np.
 
 
 def parts_of(stretches: Stretches, count: int, first: int = 0) -> Iterator[tuple[slice, Any]]:
-    """Which of ``count`` samples, from the first on, are of which stretch; those without samples are left out."""
+    """The parts of ``count`` samples that belong to each stretch; stretches without samples are left out."""
     starts = [begin for begin, _ in stretches]
     for begin, end, (_, dynamics) in zip(starts, [*starts[1:], count], stretches, strict=True):
         if max(begin, first) < end:
@@ -159,7 +159,7 @@ SWEEPS: dict[str, Callable[[Samples], Arrays]] = {
 
 
 def _balance(values: Values) -> np.ndarray:
-    """What the works do not explain of the change in energy."""
+    """The change in energy that the works do not explain."""
     total = values("total")
     return total - total[:1] - values("work").sum(axis=1)
 

@@ -80,7 +80,7 @@ class Labels:
         )
 
     def filled_from(self, other: Labels) -> Labels:
-        """With the names of another one where there are none: a file without an array lacks those along it."""
+        """These labels, with the names of others where there are none: a file without an array lacks those along it."""
         return replace(self, **{field: names for field, names in vars(other).items() if not getattr(self, field)})
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class FinalState(NamedTuple):
-    """Where a run ended: coordinates (nq,), velocities (nv,), time in s."""
+    """The end of a run: coordinates (nq,), velocities (nv,), time in s."""
 
     q: np.ndarray
     v: np.ndarray
@@ -150,7 +150,7 @@ class Run:
         return energy_error(self)
 
     def thinned(self, most: int) -> Run:
-        """The same with at most so many of its samples, the first and the last among them."""
+        """The run with at most so many of its samples, the first and the last among them."""
         if self._time.size <= most:
             return self
         kept = np.unique(np.linspace(0, self._time.size - 1, most).astype(int))
@@ -421,7 +421,7 @@ class Run:
         return sweep(compute, self.model, self.values, self._stretches, tau)
 
     def _swept(self, compute: Any) -> dict[str, np.ndarray]:
-        """What ``compute`` finds, kept for later; what is not a number is reported."""
+        """The result of ``compute``, kept for later; what is not a number is reported."""
         found = self._computed(compute)
         self._values.update(found)
         self._warn_of_missing(found)
@@ -431,9 +431,9 @@ class Run:
         """Warn of entries of what was just computed that are not finite numbers."""
         from .trust import REPORTED, not_finite
 
-        told = [words for name in found if name in REPORTED and (words := not_finite(self, name)) is not None]
-        if told:
-            warn(f"run of {self.labels.model!r}: {'; '.join(told)}: not finite numbers")
+        doubts = [words for name in found if name in REPORTED and (words := not_finite(self, name)) is not None]
+        if doubts:
+            warn(f"run of {self.labels.model!r}: {'; '.join(doubts)}: not finite numbers")
 
     @property
     def dynamics(self) -> Any:

@@ -37,7 +37,7 @@ class Peak:
 
 @dataclass(frozen=True)
 class Work:
-    """What a source has done by the end of a run, in J."""
+    """The work of a source by the end of a run, in J."""
 
     source: str
     value: float
@@ -54,7 +54,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Happened:
+class EventRow:
     """An event that was watched for."""
 
     event: str
@@ -93,7 +93,7 @@ class Summary:
     equations that close the loops were chosen again; ``passages`` of singular positions; samples whose accelerations are
     ``undetermined``, since they are in one.
 
-    ``not_finite`` says what else of the run is no finite number, and when.
+    ``not_finite`` says what else of the run is not a finite number, and when.
     """
 
     model: str
@@ -101,10 +101,10 @@ class Summary:
     dof: int | None
     coordinates: int
     formulation: str | None
-    formulations: tuple[Happened, ...]
+    formulations: tuple[EventRow, ...]
     reference: str | None
     method: str | None
-    methods: tuple[Happened, ...]
+    methods: tuple[EventRow, ...]
     rtol: float | None
     atol: float | None
     samples: int
@@ -117,15 +117,15 @@ class Summary:
     wall_time: float | None
     energy_error: float | None
     closure_error: tuple[float, float, float] | None
-    row_changes: tuple[Happened, ...]
-    passages: tuple[Happened, ...]
-    undetermined: tuple[Happened, ...]
+    row_changes: tuple[EventRow, ...]
+    passages: tuple[EventRow, ...]
+    undetermined: tuple[EventRow, ...]
     largest_force: Peak | None
     largest_moment: Peak | None
     works: tuple[Work, ...]
     drives: tuple[Effort, ...]
     measures: tuple[Range, ...]
-    events: tuple[Happened, ...]
+    events: tuple[EventRow, ...]
     not_finite: tuple[str, ...]
     stopped: str | None
 
@@ -135,11 +135,11 @@ class Summary:
 
     @property
     def doubt(self) -> str | None:
-        """Why the run is not to be trusted, if its energy does not add up."""
+        """The reason why the run is not to be trusted, if its energy does not add up."""
         return energy_doubt(self.energy_error)
 
     def rows(self) -> list[tuple[str, str]]:
-        """What a person wants to read, as (name, value)."""
+        """The rows of the table, as (name, value)."""
         rows = [
             ("bodies", str(self.bodies)),
             ("degrees of freedom", _count(self.dof)),
@@ -221,7 +221,7 @@ def summarize(run: Run) -> Summary:
         works=_works(run),
         drives=_drives(run),
         measures=_measures(run),
-        events=tuple(Happened(crossing.event, float(crossing.time)) for crossing in run.crossings),
+        events=tuple(EventRow(crossing.event, float(crossing.time)) for crossing in run.crossings),
         stiff=Stiff(*run.settings["stiff"][:3]) if run.settings.get("stiff") else None,
         not_finite=_not_finite(run),
         stopped=run.stopped,
@@ -229,12 +229,12 @@ def summarize(run: Run) -> Summary:
     )
 
 
-def _happened(run: Run, setting: str) -> tuple[Happened, ...]:
-    return tuple(Happened(name, float(time)) for time, name in run.settings.get(setting) or ())
+def _happened(run: Run, setting: str) -> tuple[EventRow, ...]:
+    return tuple(EventRow(name, float(time)) for time, name in run.settings.get(setting) or ())
 
 
-def _chosen_again(changes: tuple[Happened, ...]) -> list[tuple[str, str]]:
-    """Of the equations that close the loops."""
+def _chosen_again(changes: tuple[EventRow, ...]) -> list[tuple[str, str]]:
+    """A row of the table about equations that were chosen again."""
     times = [f"{item.time:.6g} s" for item in changes if item.event == "chosen again"]
     more = f" and {len(times) - SHOWN} more times" if len(times) > SHOWN else ""
     return [("equations", f"chosen again at t = {', '.join(times[:SHOWN])}{more}")] if times else []
@@ -247,7 +247,7 @@ def _closures(errors: tuple[float, float, float] | None) -> list[tuple[str, str]
 
 
 def _if_known(find: Callable[[], T]) -> T | None:
-    """What can be found of a run; None where its states do not allow to compute it."""
+    """A result about a run; None where its states do not allow to compute it."""
     try:
         return find()
     except BellcrankError:
@@ -335,7 +335,7 @@ def _duration(seconds: float | None) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
-def _stiff(stiff: Stiff, methods: tuple[Happened, ...]) -> str:
+def _stiff(stiff: Stiff, methods: tuple[EventRow, ...]) -> str:
     where = f" in {stiff.dof}" if stiff.dof else ""
     how = "radau took over" if len(methods) > 1 else "radau takes longer steps"
     return f"from t = {stiff.time:.4g} s on, {stiff.rate:.2g} 1/s{where}: {how}"

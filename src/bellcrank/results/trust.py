@@ -1,4 +1,4 @@
-"""Whether a run can be trusted: does its energy add up, and are all of its numbers finite."""
+"""Whether a run can be trusted: whether its energy adds up, and whether all of its numbers are finite."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def energy_error(run: Run) -> float:
 
 
 def energy_doubt(error: float | None) -> str | None:
-    """Why a run with this energy error is not to be trusted, or None."""
+    """The reason why a run with this energy error is not to be trusted, or None."""
     if error is None or not error >= TRUSTED:
         return None
     return (
@@ -41,7 +41,7 @@ def energy_doubt(error: float | None) -> str | None:
 
 
 def not_finite(run: Run, name: str) -> str | None:
-    """Which entries of a quantity are not, in words; None if all are. Samples of which this has been told are left out.
+    """A text that says which entries of a quantity are not finite; None if all are. Samples reported before are left out.
 
     Those are in singular positions, where nothing determines accelerations and reactions, or have states that are not finite.
     """

@@ -1,4 +1,4 @@
-"""What a run is asked for: the span and its samples, the method, the first state; all of it checked."""
+"""Arguments of a run, checked: its span and samples, the method, the first state."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def no_functions(method: str) -> StateError:
 
 
 def formulation_for(method: str, model: Model, formulation: str, functions: bool) -> str:
-    """What "auto" means for a method: those that keep the structure of Hamilton's equations integrate q and p."""
+    """The meaning of "auto" for a method: those that keep the structure of Hamilton's equations integrate q and p."""
     scheme = METHODS.get(method)
     if scheme is None or not scheme.implicit or scheme.adaptive:
         return formulation
@@ -135,7 +135,7 @@ def starting_state(dynamics: Dynamics, after: Run | None, given: dict[str, Any],
 
 
 def first_state(dynamics: Dynamics, q: Given, v: Given, t: float) -> tuple[Array, Array]:
-    """The model's own start, or what is given instead, with which all loops agree; what had to be changed is told."""
+    """The model's own start, or what is given instead, with which all loops agree; a warning names what had to be changed."""
     model = dynamics.model
     if q is None and v is None:
         if not model.closures:

@@ -104,7 +104,7 @@ def _treat_loops(trajectory: Trajectory, dynamics: Dynamics, loops: Loops) -> No
 
 
 def _known(dynamics: Dynamics, outcome: Outcome) -> Outcome:
-    """As far as the works are numbers: a table may end in the midst of a step that does not feel it."""
+    """The outcome as far as the works are numbers: a table may end in the midst of a step that does not feel it."""
     good = np.isfinite(outcome.works).all(axis=1)
     if outcome.problem is not None or good.all():
         return outcome
@@ -131,7 +131,7 @@ def _notice_singular_stage(dynamics: Dynamics, trajectory: Trajectory) -> None:
 
 
 def _closure_of(trajectory: Trajectory) -> str:
-    """Of the equation with which a singular position was seen: its own, or one below the node whose children must agree."""
+    """The closure of the equation with which a singular position was seen, or one below the node whose children must agree."""
     plan, row = trajectory.plan, int(trajectory.real("singular_row"))
     beyond = row - plan.loads.closing.rows
     if beyond < 0 or plan.nodes is None:
@@ -141,7 +141,7 @@ def _closure_of(trajectory: Trajectory) -> str:
 
 @dataclass
 class _Host:
-    """What the host does between the pieces of a run."""
+    """The host's work between the pieces of a run."""
 
     dynamics: Dynamics
     scheme: RungeKutta
@@ -174,12 +174,12 @@ class _Host:
         return np.asarray(self.dynamics.velocities(q, speeds, t=t))
 
     def look(self, trajectory: Trajectory) -> None:
-        """At a held step: note events; one that stops the run ends it inside the step."""
+        """Looks at a paused step: notes events; one that stops the run ends it inside the step."""
         assert self.watcher is not None
         if self.dynamics.model.stictions:
             self.watcher.around.inputs = trajectory.arrays["u"][: self.dynamics.model.input_width].copy()
-        step = trajectory.held_step()
-        t, h = trajectory.real("t"), trajectory.held_length
+        step = trajectory.paused_step()
+        t, h = trajectory.real("t"), trajectory.paused_length
 
         def inside(x: Array) -> tuple[Array, Array]:
             q, speeds = step(x)
@@ -246,7 +246,7 @@ class _Host:
         return [dq, velocities_along(self.dynamics, self.tangents, t, q, speeds, dq, d_speeds)]
 
     def _anchors(self, trajectory: Trajectory, count: int) -> Array | None:
-        """Of friction that holds, at the start, at the samples, and where the run ended."""
+        """Anchors of friction that holds, at the start, at the samples, and where the run ended."""
         if not self.dynamics.model.stictions:
             return None
         first = self.start["u"][len(self.dynamics.model.inputs) :]
@@ -254,7 +254,7 @@ class _Host:
 
 
 def advance_to_end(trajectory: Trajectory, host: _Host | None = None) -> None:
-    """In pieces: between them Python can answer Ctrl-C."""
+    """Advances to the end in pieces, between which Python can answer Ctrl-C."""
     if trajectory.method.adaptive:
         _advance_samples(trajectory, host)
         return
@@ -289,7 +289,7 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
         seconds = time.perf_counter() - began
         if host is not None and trajectory.status == 0:
             host.note_passage(trajectory)
-        if trajectory.held and host is not None:
+        if trajectory.paused and host is not None:
             host.look(trajectory)
         elif seconds < _PIECE_SECONDS:
             budget = min(2 * budget, _LONGEST_PIECE)
@@ -298,7 +298,7 @@ def _advance_samples(trajectory: Trajectory, host: _Host | None) -> None:
 
 
 def _problem(trajectory: Trajectory, method: str, *, asking: bool) -> str | None:
-    """What went wrong, when, and at which joint; None if nothing did. ``asking``: functions of the caller's were called."""
+    """A text of what went wrong, when, and at which joint, or None. ``asking``: functions of the caller's were called."""
     status, when = trajectory.status, f"t = {trajectory.real('t'):.9g} s"
     if status in (NOT_FINITE, NOT_SOLVED):
         t = trajectory.real("t")

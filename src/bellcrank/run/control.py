@@ -87,7 +87,7 @@ def joint_name(model: Model, element: Element) -> str:
 
 
 def refuse_loads(model: Model, what: str) -> None:
-    """Of friction that grows with the load of its joint, where nothing finds the loads."""
+    """Refuses friction that grows with the load of its joint, where nothing finds the loads."""
     if model.bearings:
         raise StateError(
             f"{what} does not find the load of friction {model.bearings[0].name!r}: simulate does, or give it an effort in "
@@ -104,7 +104,7 @@ class Control:
         self._names = {"tau": model.v_names, "inputs": model.inputs}
 
     def at(self, t: float, q: Array, v: Array) -> dict[str, Array]:
-        """What the functions give, each an array of the right size, or an error that says what it must return.
+        """The values of the functions, each an array of the right size, or an error that says what it must return.
 
         They see copies of q and v, which they may keep or change.
         """
@@ -167,7 +167,7 @@ class TabledInputs:
     """Inputs of which some are tables over time, as a function of t, q, v."""
 
     def __init__(self, model: Model, given: Mapping[str, Any]) -> None:
-        named_inputs(model, given)  # refuses names that are no inputs
+        named_inputs(model, given)  # refuses names that are not inputs
         self.names = model.inputs
         self.tables = {name: _table(name, value) for name, value in given.items()}
 
@@ -188,7 +188,7 @@ class TabledInputs:
 
 
 def with_tables(model: Model, given: Any) -> Any:
-    """What was given for the inputs; a mapping with tables becomes a function of time."""
+    """The given inputs; a mapping with tables becomes a function of time."""
     if isinstance(given, Mapping) and not all(map(_is_number, given.values())):
         return TabledInputs(model, given)
     return given

@@ -89,14 +89,14 @@ def _formulation(dynamics: Dynamics) -> str:
 
 
 def _formulations(kept: KeptRows, first: float) -> list[list[float | str]]:
-    """What took the run on from when on."""
+    """The formulations that continued the run, with their times."""
     names = [_formulation(dynamics) for _, dynamics in kept.stretches(np.zeros(0))]
     times = [first, *(change.time for change in kept.changes)]
     return [[t, name] for k, (t, name) in enumerate(zip(times, names, strict=True)) if k == 0 or name != names[k - 1]]
 
 
 def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
-    """A run whose loops are open in spite of all says so."""
+    """Warns of a run whose loops are open all the same."""
     worst = float(np.nanmax(np.abs(run.values("closure")), initial=0.0))
     if worst > open_beyond(dynamics):
         warn(
@@ -107,7 +107,7 @@ def _doubt_open_loops(run: Run, dynamics: Dynamics) -> None:
 
 
 def warn_of_passages(outcome: Outcome, method: str, loops: Loops) -> None:
-    """A run that went on beyond singular configurations tells their times, unless its method is made for that."""
+    """A run that went on beyond singular configurations reports their times, unless its method is made for that."""
     passed = outcome.passages[:-1] if stopped_by_singularity(outcome) else outcome.passages
     if not passed or method in PASSING_METHODS:
         return
@@ -128,7 +128,7 @@ def finished(
     settings: dict[str, Any],
     watch: Stopwatch,
 ) -> Run:
-    """What was computed as a Run: with accelerations, and the works by their sources."""
+    """The outcome as a Run: with accelerations, and the works by their sources."""
     from ..results import Run, parts_of, work_by_source
 
     t, q, v, works, dynamics = outcome.times, outcome.q, outcome.v, outcome.works, stretches[0][1]

@@ -71,7 +71,7 @@ def prepare(
         state = np.concatenate([q, speeds])
         with np.errstate(all="ignore"):
             first = first_step(rates, first_time, state, slope, len(q), scheme.error_power, rtol, atol)
-        if not first > 4e-15 * float(times[-1] - times[0]):  # also if it is no number
+        if not first > 4e-15 * float(times[-1] - times[0]):  # also if it is not a number
             trajectory.set_real("status", COLLAPSED if np.isfinite(first) else NOT_FINITE)
     end, longest = float(times[-1]), max_step or float(times[-1] - times[0])
     reals = {"t": float(times[0]), "h": first, "end": end, "until": end, "rtol": rtol, "atol": atol, "longest": longest}
@@ -105,7 +105,7 @@ def slopes(dynamics: Dynamics, start: dict[str, Array], momenta: bool, t: float,
 
 
 def tangents_of_state(dynamics: Dynamics, start: dict[str, Array], tangents: Tangents, momenta: bool) -> tuple[Array, Array]:
-    """Those of q and of v, or of p, at the start."""
+    """The tangents of q and of v, or of p, at the start."""
     if not momenta:
         return start["dq"], start["dv"]
     rows = {name: start[name][None] for name in ("q", "v")}

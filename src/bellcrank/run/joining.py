@@ -23,13 +23,13 @@ def _time(outcome: Outcome) -> float:
 
 
 def interrupted(outcome: Outcome) -> Outcome:
-    """What there is when the user interrupts what comes after it."""
+    """The outcome so far as an interrupted one, when the user interrupts what comes after it."""
     passages = outcome.passages[:-1] if stopped_by_singularity(outcome) else outcome.passages
     return outcome._replace(problem=f"interrupted at t = {_time(outcome):.6g} s", passages=passages)
 
 
 def on_grid(outcome: Outcome, times: Array) -> Outcome:
-    """The same, its last time rid of rounding: a run may have ended at a sample but for that."""
+    """The outcome with its last time freed of rounding: a run may have ended at a sample but for that."""
     reached = _time(outcome)
     nearest = float(times[np.argmin(np.abs(times - reached))])
     if abs(nearest - reached) > SAME * float(times[1] - times[0]):

@@ -110,7 +110,7 @@ def _runs(study: ManyRuns, first: First, found: Samples, clock: dict[str, float]
 
 
 class _PerRun(Sequence[Mapping[str, Any]]):
-    """What is told of each run, when it is asked for."""
+    """The settings of each run, made when they are asked for."""
 
     def __init__(self, study: ManyRuns, first: First, found: Samples):
         self.method, self.inputs = study.method, len(study.model.inputs)
@@ -129,17 +129,17 @@ class _PerRun(Sequence[Mapping[str, Any]]):
     def __getitem__(self, i: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
-        told: dict[str, Any] = {"steps": int(self.steps[i]), "rejected": int(self.rejected[i]), "tau": self.tau[i].tolist()}
-        told["inputs"] = self.u[i, : self.inputs].tolist() if self.inputs else None
+        settings: dict[str, Any] = {"steps": int(self.steps[i]), "rejected": int(self.rejected[i]), "tau": self.tau[i].tolist()}
+        settings["inputs"] = self.u[i, : self.inputs].tolist() if self.inputs else None
         stiff = float(self.stiff_time[i]), float(self.rate[i])
-        told["stiff"] = [*stiff, None] if np.isfinite(stiff[0]) else None
-        told["methods"] = _methods(self.method, float(self.switched[i]))
+        settings["stiff"] = [*stiff, None] if np.isfinite(stiff[0]) else None
+        settings["methods"] = _methods(self.method, float(self.switched[i]))
         if self.p is not None:
-            told["parameters"] = dict(zip(self.names, self.p[i].tolist(), strict=True))
-        return told
+            settings["parameters"] = dict(zip(self.names, self.p[i].tolist(), strict=True))
+        return settings
 
 
 def _methods(method: str, switched: float) -> list[list[float | str]]:
-    """What took a run on, and since when."""
+    """The methods of a run, with the times from which they were used."""
     first: list[list[float | str]] = [[0.0, "dopri5" if method == AUTO else method]]
     return [*first, [switched, "radau"]] if np.isfinite(switched) else first

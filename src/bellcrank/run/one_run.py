@@ -70,7 +70,7 @@ class OneRun:
         return on_closures(by, outcome) if by.model.closures and how.project else outcome
 
     def _compiled(self, by: Dynamics, first: State, until: Array, how: Loops) -> Outcome:
-        """In machine code; where the run shows itself stiff, and the method was not chosen, radau goes on from there."""
+        """A run in machine code; where it shows itself stiff, and the method was not chosen, radau continues it."""
         rtol, atol, max_step = self.limits
         if self.control is not None and self.control.asks_functions:  # they may be active for a short while only
             max_step = max_step or float(until[1] - until[0])

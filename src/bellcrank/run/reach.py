@@ -39,7 +39,7 @@ def warn_of_moved_start(model: Model, start: dict[str, Array]) -> None:
 
 
 def with_reach(dynamics: Dynamics, run: Run, problem: str) -> str:
-    """What stopped a run: a drive that is at the end of its reach is the reason, whatever else was noticed."""
+    """The reason why a run stopped: a drive that is at the end of its reach, whatever else was noticed."""
     if not len(run.values("time")):
         return problem
     last = run.final_state()

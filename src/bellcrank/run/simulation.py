@@ -36,7 +36,7 @@ from .arguments import (
 from .checks.horizon import MOST_STEPS, Horizon, must_be_few
 from .checks.jumps import jumping
 from .control import Control, Function, Loads, TabledInputs, with_tables
-from .events import Event, Surroundings, Watcher
+from .events import Event, EventInputs, Watcher
 from .finished import finished, judge, settings_of_loads, settings_of_loops, settings_of_run, warn_of_passages
 from .loops.midpoint import closes_by_itself
 from .loops.passing import PASSING_METHODS, Passing
@@ -162,7 +162,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class _Loads:
-    """What drives a run besides the model's own forces: efforts and inputs, constant or functions; what is called for them."""
+    """The loads of a run besides the model's own forces: efforts and inputs, constant or functions; what is called for them."""
 
     tau: Any
     inputs: Any
@@ -171,7 +171,7 @@ class _Loads:
 
 
 def _loads(model: Model, tau: Any, inputs: Any) -> _Loads:
-    """Inputs with tables become a function, which also has the loads of bearings; names that are no inputs are refused."""
+    """Inputs with tables become a function, which also has the loads of bearings; names that are not inputs are refused."""
     inputs = with_tables(model, inputs)
     named_inputs(model, None if callable(inputs) else inputs)
     tables = inputs if isinstance(inputs, TabledInputs) else None
@@ -192,7 +192,7 @@ def _start(dynamics: Dynamics, loads: _Loads, q: Given, v: Given, after: Run | N
 
 
 def _look_ahead(model: Model, loads: _Loads, times: Array) -> None:
-    """What can be known of a run before its first step: curves that overshoot, jumps, tables that end early."""
+    """Warns of what is known before the first step: curves that overshoot, jumps, tables that end early."""
     for text in (*overshooting(model), *jumping(model, float(times[0]), float(times[-1]))):
         warn(text)
     if loads.tables is not None:
@@ -223,7 +223,7 @@ def _watcher(
     control: Control | None,
     begins: Sequence[str],
 ) -> Watcher | None:
-    """What looks for the events; what a method cannot do is refused."""
+    """The watcher of the events; an event that a method cannot watch is refused."""
     if control is not None and method != AUTO and method not in METHODS:
         raise no_functions(method)
     if control is not None:
@@ -234,7 +234,7 @@ def _watcher(
     if model.stictions and (method in PASSING_METHODS or closes_by_itself(method, model)):
         held = model.elements[model.stictions[0]].name
         raise StateError(f"{method} does not support friction that holds ({held!r}): use another method, or smooth friction")
-    around = Surroundings(dynamics, start["tau"], start["u"], None if control is None else control.at_samples)
+    around = EventInputs(dynamics, start["tau"], start["u"], None if control is None else control.at_samples)
     return Watcher(around, events, begins, float(start["t"])) if events else None
 
 

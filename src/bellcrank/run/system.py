@@ -21,7 +21,7 @@ _NO_FUNCTIONS = "rattle, which passes it well, supports neither functions nor ta
 
 
 def let_it_pass(*, functions: bool = False) -> str:
-    """What may be done at a singular configuration; ``functions``: efforts or inputs are functions or tables."""
+    """The remedies at a singular configuration; ``functions``: efforts or inputs are functions or tables."""
     going_on = argument("on_singular", "warn")
     if functions:
         return f"Continue through it with {going_on}; {_NO_FUNCTIONS}"
@@ -43,7 +43,7 @@ class Passage(NamedTuple):
     closure: str
 
     def problem(self, remedy: str | None = None) -> str:
-        """Why a run ended there."""
+        """The reason why a run ended there."""
         return f"{self._what()} {remedy or let_it_pass()} What was computed until then is kept."
 
     def ended(self, problem: str | None) -> bool:
@@ -110,7 +110,7 @@ class Fastest:
             self.speed, self.at = speed, (t, y[: nq + nv].copy())
 
     def kinetic(self) -> float:
-        """Its kinetic energy in J."""
+        """The kinetic energy in J."""
         if self.at is None:
             return 0.0
         q, v = np.split(self.at[1], [self.dynamics.model.nq])
@@ -145,7 +145,7 @@ class FirstOrder:
         self.works = len(model.elements) + len(dynamics.frames.drive_order) + self.closings + 1
 
     def anchors(self) -> Array:
-        """Of friction that holds, as they are now."""
+        """Anchors of friction that holds, as they are now."""
         return self.u[len(self.model.inputs) :].copy()
 
     def draw_anchors(self, y: Array) -> None:

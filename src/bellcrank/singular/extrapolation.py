@@ -126,7 +126,7 @@ class Extrapolation:
         return first
 
     def _over(self, nodes: Array, pilot: Passed) -> Interval:
-        """By shorter and shorter steps until two orders agree, or their best. Steps so long that they fail are left out."""
+        """The interval by ever shorter steps until two orders agree, or the best of them; steps that fail are left out."""
         levels: list[int] = []
         row: list[Array] = []
         best, steps = (np.inf, pilot, _states(pilot)), 0

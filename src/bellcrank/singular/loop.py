@@ -35,7 +35,7 @@ OFTEN = 20  # times that one step is made shorter
 
 
 class Watched(NamedTuple):
-    """What is looked for in every step, and times at which the equations of motion are not smooth: steps end there."""
+    """The watches of every step, and times at which the equations of motion are not smooth: steps end there."""
 
     look: Look | None = None
     corners: tuple[float, ...] = ()
@@ -57,7 +57,7 @@ class Stepper(Protocol):
         """A piece of the motion: forces are asked for at times of the window only, so that what begins there has begun."""
 
     def now(self) -> Any:
-        """What is to be kept of the present state."""
+        """The record of the present state."""
 
     def states(self, kept: list[Any]) -> States:
         """States that were kept, as rows of a batch."""
@@ -68,7 +68,7 @@ class Stepper(Protocol):
     def counts(self) -> dict[str, int]: ...
 
 
-class Keeper:
+class SampleRecorder:
     """Takes the steps, keeps each until a batch is full, and of each batch the samples."""
 
     def __init__(self, stepper: Stepper, balance: EnergyBalance, watched: Watched):
@@ -84,7 +84,7 @@ class Keeper:
             self._window(-np.inf)
 
     def step(self, until: float) -> bool:
-        """On to ``until``, in pieces that end at corners and where a step was cut; whether the run ends with it."""
+        """Steps to ``until``, in pieces that end at corners and where a step was cut; returns whether the run ends with it."""
         with np.errstate(all="ignore"):  # what is not finite is found, and said, by the step
             while True:
                 look_for_stop()
@@ -115,7 +115,7 @@ class Keeper:
         return False
 
     def _pass_corner(self) -> None:
-        """What holds from there on: the state is entered once more, with other forces."""
+        """Passes a corner: the state is entered once more, with the forces from there on."""
         self.enter()
         self._window(just_after(self.corners.pop(0)))
         self.keep(False)
@@ -159,7 +159,7 @@ def march(
     watched: Watched,
 ) -> Passed:
     """Equal steps of at most ``longest`` between the samples; the interval of the samples unless given."""
-    keeper, problem = Keeper(stepper, balance, watched), None
+    keeper, problem = SampleRecorder(stepper, balance, watched), None
     try:
         keeper.begin()
         keeper.keep(True)
@@ -179,7 +179,7 @@ def march(
     return Passed(t, q, v, works, {"steps": keeper.steps, **stepper.counts()}, problem, stepper.report)
 
 
-def _march(keeper: Keeper, times: Array, longest: float | None, progress: Progress | None) -> None:
+def _march(keeper: SampleRecorder, times: Array, longest: float | None, progress: Progress | None) -> None:
     for before, until in pairwise(times):
         count = max(1, int(np.ceil((until - before) / (longest or np.inf) * (1 - 1e-9))))
         for k in range(1, count + 1):

@@ -1,4 +1,4 @@
-"""What a run that may pass singular positions leaves behind."""
+"""The result of a run that may pass singular positions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Reactions(NamedTuple):
 
 @dataclass
 class Report:
-    """What happened on the way.
+    """A report of what happened on the way.
 
     closure_position   largest error of the closures after a step, in m (angles times a typical length)
     closure_velocity   the same of their rates, in m/s

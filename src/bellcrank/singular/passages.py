@@ -19,7 +19,7 @@ from .outcome import Passage
 Array = NDArray[np.float64]
 
 
-class Seen(NamedTuple):
+class WatchedStep(NamedTuple):
     """A step: its time, the factors there, the directions of its metric, and the energy lost in a jump on the way to it."""
 
     time: float
@@ -37,10 +37,10 @@ class PassageFinder:
     def __init__(self, closures: Callable[[Array], tuple[str, ...]], joints: Callable[[Array], tuple[str, ...]]):
         self.closures, self.joints = closures, joints
         self.regular = 0
-        self.last: list[Seen] = []
+        self.last: list[WatchedStep] = []
         self.passages: list[Passage] = []
 
-    def see(self, seen: Seen) -> None:
+    def see(self, seen: WatchedStep) -> None:
         self.regular = max(self.regular, seen.factors.rank)
         self.last = [*self.last[-2:], seen]
         if self.regular and len(self.last) >= 2:
@@ -56,7 +56,7 @@ class PassageFinder:
         before, _, after = self.last
         self._report(self.last[1], zero_between(before.time, s[0], after.time, s[2]), self.last[1:])
 
-    def _report(self, at: Seen, time: float, around: list[Seen]) -> None:
+    def _report(self, at: WatchedStep, time: float, around: list[WatchedStep]) -> None:
         f, r = at.factors, self.regular
         smallest = [x.factors.s for x in self.last]
         lost = max(1, sum(met(max(s[k] for s in smallest), f.s[k]) for k in range(r)))

@@ -1,4 +1,4 @@
-"""Compiled quantities of one model, one state at a time, called with as little ado as possible."""
+"""Compiled quantities of one model at one state, called with as little overhead as possible."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Quantities:
         return self.mass_matrix(t, q=q).reshape(self.nv, self.nv)
 
     def force(self, q: Array, v: Array, t: float) -> Array:
-        """What accelerates the mechanism with its loops open: M a = force."""
+        """The force that accelerates the mechanism with its loops open: M a = force."""
         return self.tau - self._inverse_dynamics(self.clock(t), q=q, v=v)
 
     def closure(self, q: Array, v: Array, t: float) -> Array:
@@ -96,7 +96,7 @@ class Quantities:
         return self._jacobian(t, q=q).reshape(self.m, self.nv) * self.scale[:, None]
 
     def factored(self, A: Array, q: Array, t: float, regular: int = 0) -> Factors:
-        """Of equations in the metric of the mass, at q or near it: their rank is that without the metric, at most.
+        """Factors of equations in the metric of the mass, at q or near it; their rank is at most that without the metric.
 
         Equations that were redundant count from where on they are so no longer by far: the start may be singular.
         """

@@ -32,7 +32,7 @@ from .impacts.impulse import started
 from .implicit import settled
 from .loop import NOTHING, Progress, Watched, march
 from .outcome import Passed, Report
-from .passages import PassageFinder, Seen
+from .passages import PassageFinder, WatchedStep
 from .quantities import Quantities
 from .records import EnergyBalance, States
 
@@ -51,13 +51,13 @@ def integrate_rattle(
     progress: Progress | None = None,
     watched: Watched = NOTHING,
 ) -> Passed:
-    """From ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples."""
+    """A run from ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples."""
     stepper = Rattle(dynamics, start, float(times[0]))
     return march(stepper, EnergyBalance(dynamics, start["tau"], start["u"]), times, max_step, progress, watched)
 
 
 class Place(NamedTuple):
-    """All that a configuration says: metric, factors of G L^-T, and the rates of the closures at rest."""
+    """The quantities of a configuration: metric, factors of G L^-T, and the rates of the closures at rest."""
 
     t: float
     q: Array
@@ -73,7 +73,7 @@ class GridPoint(NamedTuple):
     place: Place
     v: Array
     free: Array
-    held: Array
+    constraint: Array
     multipliers: Array
     lost: float = 0.0
 
@@ -105,7 +105,7 @@ class Rattle:
         return self.node
 
     def states(self, kept: list[GridPoint]) -> States:
-        rows = [(n.place.t, n.place.q, n.v, n.free + n.held, n.multipliers, n.lost) for n in kept]
+        rows = [(n.place.t, n.place.q, n.v, n.free + n.constraint, n.multipliers, n.lost) for n in kept]
         return States(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def finish(self, samples: list[GridPoint]) -> None:
@@ -127,14 +127,14 @@ class Rattle:
     def _drift(self, n: GridPoint, h: float, until: float) -> tuple[Array, Array]:
         """v_h and q_n+1 that closes the loops."""
         place, to_velocity = n.place, n.place.metric.inverse.T
-        half = n.v + 0.5 * h * (n.free + n.held)
+        half = n.v + 0.5 * h * (n.free + n.constraint)
         q = self._moved(place.q, h * half)
         if not self.quantities.m:
             return half, q
         ways = to_velocity @ place.factors.Vt[: place.factors.kept].T
         half, q, error = self._closed(place.q, half, h, until, ways)
         if error > CLOSED * self.quantities.length:
-            half, q, error = self._nearest(place, n.v + 0.5 * h * (n.free + n.held), h, until)
+            half, q, error = self._nearest(place, n.v + 0.5 * h * (n.free + n.constraint), h, until)
         if not error <= CLOSED * self.quantities.length:
             raise DynamicsError(self._open(q, until))
         return half, q
@@ -221,23 +221,23 @@ class Rattle:
         x = inverse @ self._force(place, v)
         rows = self.quantities.closure(place.q, v, place.t)
         right = self.quantities.right(place.q, v, place.t)
-        held = factors.solve(right - factors.U @ (factors.s * (factors.Vt @ x)))
+        constraint = factors.solve(right - factors.U @ (factors.s * (factors.Vt @ x)))
         self.report.closure_position = max(self.report.closure_position, float(np.abs(rows[:, 0]).max(initial=0.0)))
         self.report.closure_velocity = max(self.report.closure_velocity, float(np.abs(rows[:, 1]).max(initial=0.0)))
-        multipliers = factors.solve_transposed(held) * self.quantities.scale
-        return GridPoint(place, v, inverse.T @ x, inverse.T @ held, multipliers)
+        multipliers = factors.solve_transposed(constraint) * self.quantities.scale
+        return GridPoint(place, v, inverse.T @ x, inverse.T @ constraint, multipliers)
 
     def _lost(self, before: GridPoint, h: float) -> float:
         """Energy of what the closures changed in the velocities beyond what their forces do in a step."""
         n = self.node
-        forces = 0.5 * h * (before.free + before.held + n.free + n.held)
+        forces = 0.5 * h * (before.free + before.constraint + n.free + n.constraint)
         jump = n.place.metric.L.T @ (n.v - before.v - forces)
         return 0.5 * float(jump @ jump)
 
     def _seen(self) -> None:
         if self.quantities.m:
             place = self.node.place
-            self.watch.see(Seen(place.t, place.factors, place.metric.inverse, self.node.lost))
+            self.watch.see(WatchedStep(place.t, place.factors, place.metric.inverse, self.node.lost))
 
     def _open(self, q: Array, t: float) -> str:
         phi = self.quantities.errors(q, t)

@@ -1,4 +1,4 @@
-"""What a run's steps leave behind: samples, works, the balance of energy. Evaluated in batches, a few hundred steps at once."""
+"""Records of the steps of a run: samples, works, the balance of energy. They are evaluated a few hundred steps at a time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class EnergyBalance:
         return works
 
     def _powers(self, states: States) -> Array:
-        """Of the elements, the drives (in the order of the walk), the closures if one is driven, and the efforts."""
+        """Powers of the elements, the drives (in the order of the walk), the closures if one is driven, and the efforts."""
         dynamics, parts = self.dynamics, [(states.v @ self.tau)[:, None]]
         states = states._replace(t=np.clip(states.t, *self.window))
         if self.closings:

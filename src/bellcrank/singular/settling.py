@@ -1,4 +1,4 @@
-"""An interpolated state moved onto the closures, beside a singular position too.
+"""The projection of an interpolated state onto the closures, also beside a singular position.
 
 In coordinates x of the kinetic energy, A = G L^-T = U diag(s) V^T (factors.py), an error e of the closures asks for the change
 (u . e)/s along each v. Where s is nearly lost that is rounding divided by nothing: such a change is made only if it is no

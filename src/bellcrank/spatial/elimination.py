@@ -94,7 +94,7 @@ def joint_acceleration(
 
 
 def coordinate(S: Motion) -> int | None:
-    """Which of the six coordinate directions S is, by structure; None if it is another one."""
+    """The coordinate direction, of six, that S is by structure; None if it is another one."""
     parts = [*S.w, *S.v]
     known = all(isinstance(x, float) for x in parts)
     return parts.index(1.0) if known and sorted(parts) == [0.0] * 5 + [1.0] else None

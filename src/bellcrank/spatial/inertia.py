@@ -28,7 +28,7 @@ class ArticulatedInertia(NamedTuple):
         return ArticulatedInertia(self.A.minus_outer(u.n, g.n), self.B.minus_outer(u.n, g.f), self.M.minus_outer(u.f, g.f))
 
     def shifted(self, r: Vector) -> ArticulatedInertia:
-        """The same inertia felt at a point from which the old one is seen at r.
+        """The inertia as it is felt at a point from which the old one is seen at r.
 
         C = B + r~ M,  A' = A + r~ B^T - C r~  (with its symmetry used: six entries)
         """
@@ -72,7 +72,7 @@ class RigidInertia(NamedTuple):
         return Force((self.J @ a.w) + self.mc.cross(a.v), a.w.cross(self.mc) + a.v * self.m)
 
     def gyroscopic(self, w: Vector) -> Force:
-        """What turning at w takes, with the acceleration of the origin measured as a point's: w x J w, w x (w x mc)."""
+        """The force for turning at w, with the acceleration of the origin measured as a point's: w x J w, w x (w x mc)."""
         return Force(w.cross(self.J @ w), w.cross(w.cross(self.mc)))
 
     @classmethod

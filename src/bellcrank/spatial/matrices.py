@@ -81,7 +81,7 @@ class Unrolled:
         return more
 
     def solutions(self, tail: int = 1, *, directions: bool = False, least: Number | None = None) -> Solutions:
-        """Of self (w; 1) = 0, whose rows are independent; ``tail``: size of (1; ..)."""
+        """Solutions of self (w; 1) = 0, whose rows are independent; ``tail``: size of (1; ..)."""
         size, G = self.columns - 1, [row[:-1] for row in self.entries]
         found = null_space(G, [-row[-1] for row in self.entries], size, directions=directions, least=least)
         y = len(found.N)

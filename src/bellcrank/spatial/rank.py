@@ -126,7 +126,7 @@ def orthonormal_rows(G: Array, order: tuple[int, ...], tolerance: float, most: i
 
 
 def independent_rows(G: Array, tolerance: float, rounds: tuple[float, ...] = ()) -> tuple[int, ...]:
-    """As many rows as the rank is, each time the one that adds most to those before it: QR of G^T with pivots.
+    """As many rows as the rank, each time the one that adds most to those before it: QR of G^T with pivots.
 
     ``rounds``: before that, in their order, all rows that add at least such parts of the largest.
     """

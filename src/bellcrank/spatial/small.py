@@ -31,7 +31,7 @@ class NullSpace(NamedTuple):
 
 
 def null_space(G: Rows, gamma: Sequence[Number], n: int, *, directions: bool = False, least: Number | None = None) -> NullSpace:
-    """Of rows that are independent; by QR of G^T without pivoting, so that nothing depends on values.
+    """The null space of rows that are independent; by QR of G^T without pivoting, so that nothing depends on values.
 
     Where one vector spans it, the last two rows are left to a cross product: fewer roots and divisions wait for each other.
     Where the pivot is below ``least``, k0 is not a number: the rows have become dependent.
@@ -43,7 +43,7 @@ def null_space(G: Rows, gamma: Sequence[Number], n: int, *, directions: bool = F
 
 
 def identity(n: int) -> NullSpace:
-    """Of no equations: u = y."""
+    """The solution of no equations: u = y."""
     return NullSpace(tuple(tuple(1.0 if i == j else 0.0 for i in range(n)) for j in range(n)), (0.0,) * n, 1.0)
 
 
@@ -71,7 +71,7 @@ def _cross_product(
 
 
 def _if_kept(x: Number, least: Number | None, whole: Number, then: Number) -> Number:
-    """Not a number where a row that adds x, squared, is redundant."""
+    """The number, or NaN where a row that adds x, squared, is redundant."""
     return then if least is None else select(is_redundant(least * whole, x), NAN, then)
 
 

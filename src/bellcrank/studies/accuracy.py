@@ -12,7 +12,7 @@ from ..wording import argument
 
 Array = NDArray[np.float64]
 
-FACTOR = 20.0  # errors beyond so many times what the tolerance allows are told
+FACTOR = 20.0  # errors beyond so many times what the tolerance allows are reported
 
 
 def doubt_derivatives(model: str, names: Sequence[str], missed: Array | None, steps: int, rtol: float) -> None:

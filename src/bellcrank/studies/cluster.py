@@ -60,9 +60,9 @@ def _gathered(
         going[key] = k, future
         future.add_done_callback(ready.put)
 
-    room = Room(client, what)
+    capacity = Capacity(client, what)
     while True:
-        for k in islice(waiting, max(0, room.now() - len(going))):
+        for k in islice(waiting, max(0, capacity.now() - len(going))):
             submit(k)
         if not going:
             return
@@ -82,18 +82,18 @@ def _gathered(
         yield k, found
 
 
-class Room:
+class Capacity:
     """How many calls may be with the scheduler: workers join and leave, in a queue of jobs perhaps long after the start."""
 
     def __init__(self, client: Any, what: str):
-        self.client, self.what, self.looked, self.calls, self.told = client, what, -np.inf, 0, False
+        self.client, self.what, self.looked, self.calls, self.warned = client, what, -np.inf, 0, False
 
     def now(self) -> int:
         if time.monotonic() - self.looked > LOOK:
             threads = sum(self.client.nthreads().values())
-            if not threads and not self.told:
+            if not threads and not self.warned:
                 warn(f"no worker has joined the scheduler: the first {self.what} waits for one")
-                self.told = True
+                self.warned = True
             self.looked, self.calls = time.monotonic(), 2 * max(1, threads)
         return self.calls
 
@@ -101,5 +101,5 @@ class Room:
 def _client(kind: Any, address: str) -> Any:
     try:
         return kind(address, timeout=20)
-    except (OSError, ValueError) as problem:  # the latter of what is no address
+    except (OSError, ValueError) as problem:  # the latter of what is not an address
         raise StudyError(f"no Dask scheduler answers at {address}: {problem}") from None

@@ -30,11 +30,11 @@ from .accuracy import doubt_derivatives
 from .adjoint.backward import Backward
 from .adjoint.choice import MEMORY, taken_backward
 from .checking.kinks import warn_of_kinks
-from .history import History, Scaled, ended_early, integrate
+from .history import History, ScaledDesign, ended_early, integrate
 from .jumps.forces import may_jump, must_be_cut, warn_of_integrals, warn_of_missed
 from .jumps.passages import passages
 from .jumps.timed import timed_jumps
-from .outcome import Found, Sensitivity
+from .outcome import OutputValue, Sensitivity
 from .output_names import Output, parsed
 from .peaks import Peaks
 from .starting import first_tangents
@@ -79,14 +79,14 @@ def sensitivity(
     method      "auto", "dopri5", "dop853", "rk4", "radau", "implicit_midpoint", "midpoint4", and for trees "gauss4", as for
                 simulate: derivatives are taken along by the same steps. Of an implicit method the equations of its stages are
                 differentiated, not the iterations that solve them
-    control     "state": steps follow the errors of the state, and an AccuracyWarning tells where those of the derivatives,
+    control     "state": steps follow the errors of the state, and an AccuracyWarning says where those of the derivatives,
                 which are estimated all the same, are much larger; "all": steps follow both, each parameter measured by its
                 own size
     events      of which outputs may speak, by their names; all are followed to the end of the run
     mode        "forward": derivatives are integrated with the run, which costs a part of a run for every parameter; "adjoint":
-                for every output the run is gone through backward, which costs a few runs, however many parameters there are;
+                for every output there is one backward pass, which costs a few runs, however many parameters there are;
                 "auto": the one of the two that costs less (settings["mode"] of the result says which)
-    memory      MB that the steps of a run may take which is gone through backward; beyond that they are taken again, which
+    memory      MB that the steps of a run may take for the backward pass; beyond that they are taken again, which
                 costs one run more
 
     What the model's file gives of the start is kept, and the rest of it follows the design as the assembly of the loops does.
@@ -109,7 +109,7 @@ def sensitivity(
     how |= {"projection": projection, "rank_tolerance": rank_tolerance, "design": design, "step": interval}
     first = _first_run(model, wanted, events, given, whole, how)
     grid = sample_times(whole, interval)
-    study = _Study(dynamics, Scaled.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
+    study = _Study(dynamics, ScaledDesign.of(design), given, method, (rtol, atol, max_step), projection, control == "all")
     over_time = any(output.taken in INTEGRALS for output in wanted)
     cuts = timed_jumps(design, float(grid[0]), float(grid[-1])) if over_time else []
     passed = passages(study.backward(memory), grid, progress) if must_be_cut(model, wanted) else []
@@ -179,7 +179,7 @@ def _first_run(
 @dataclass(frozen=True)
 class _Study:
     dynamics: Dynamics
-    scaled: Scaled
+    scaled: ScaledDesign
     given: dict[str, Any]
     method: str
     limits: tuple[float, float, float | None]
@@ -207,7 +207,7 @@ class _Study:
         return Backward(self.dynamics, self.scaled.design, self.given, self.method, self.limits, self.projection, memory)
 
     def peaks(self, run: Any) -> Peaks | None:
-        """Of the run without derivatives."""
+        """The peaks of the run without derivatives."""
         if run is None:
             return None
         start = starting_state(self.dynamics, None, self.given)
@@ -230,7 +230,7 @@ class _Study:
 def _result(
     model: Model,
     design: Design,
-    found: dict[str, Found],
+    found: dict[str, OutputValue],
     history: History,
     when: Moments,
     settings: dict[str, Any],

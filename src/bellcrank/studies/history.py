@@ -39,13 +39,13 @@ Array = NDArray[np.float64]
 
 
 def ended_early(model: Model, problem: str) -> SimulationError:
-    """Of a run whose derivatives are wanted."""
+    """The error of a run that ended early and whose derivatives are wanted."""
     kind = Interrupted if problem.startswith("interrupted") else SimulationError
     return kind(f"model {model.name!r} {problem} Derivatives end there too.", None)
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledDesign:
     """Parameters in units of their own size, so that tangents are as large as the state: what error control compares."""
 
     design: Design
@@ -53,7 +53,7 @@ class Scaled:
     _data: dict[int, tuple[Plan, dict[str, Array]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, design: Design) -> Scaled:
+    def of(cls, design: Design) -> ScaledDesign:
         return cls(design, np.where(design.start == 0, 1.0, np.abs(design.start)))
 
     @property
@@ -97,7 +97,7 @@ class History:
         return np.asarray(self.outcome.dv / self.sizes)
 
     def measured(self, names: Sequence[str]) -> tuple[Array, Array, tuple[str, ...]]:
-        """Of measures at all samples: values (T, columns), derivatives (T, columns, parameters), and units."""
+        """Measures at all samples: values (T, columns), derivatives (T, columns, parameters), and units."""
         parts: list[tuple[Array, Array]] = []
         units: tuple[str, ...] = ()
         for dyn, here in self.parts():
@@ -108,20 +108,20 @@ class History:
         return values, along, units
 
     def parts(self) -> Iterator[tuple[Dynamics, slice]]:
-        """With what samples were computed, and which."""
+        """The Dynamics with which samples were computed, and which samples these are."""
         ends = [first for first, _ in self.stretches[1:]] + [len(self.times)]
         for (first, dyn), last in zip(self.stretches, ends, strict=True):
             if last > first:
                 yield dyn, slice(first, last)
 
     def values(self, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
-        """Of measures at all samples, (T, columns), and their units."""
+        """Values of measures at all samples, (T, columns), and their units."""
         parts, u = list(self.parts()), self.start["u"]
         found = [dyn.measures(**self._rows(here), t=self.times[here], inputs=u, names=list(names)) for dyn, here in parts]
         return np.concatenate(found), measuring(parts[0][0], names).units
 
     def rates(self, names: Sequence[str]) -> Array:
-        """How measures change in time, (T, columns)."""
+        """The rates of measures, (T, columns)."""
         return np.concatenate([self._rates(dyn, here, names) for dyn, here in self.parts()])
 
     def sides(self, names: Sequence[str], k: int) -> tuple[Array, Array]:
@@ -133,7 +133,7 @@ class History:
         return before, after
 
     def rate_of_state(self, of: str, k: int) -> float:
-        """Of a coordinate or a velocity, by its name, at a sample."""
+        """Rate of a coordinate or a velocity, by its name, at a sample."""
         dyn = next(dyn for first, dyn in reversed(self.stretches) if first <= k)
         model, q, v = dyn.model, self.outcome.q[k], self.outcome.v[k]
         if of in model.q_names:
@@ -143,7 +143,7 @@ class History:
         return float(self.acceleration(k)[velocity])
 
     def acceleration(self, k: int) -> Array:
-        """At a sample, (nv,)."""
+        """The acceleration at a sample, (nv,)."""
         dyn = next(dyn for first, dyn in reversed(self.stretches) if first <= k)
         state = self.outcome.q[k], self.outcome.v[k], self.start["tau"]
         return np.asarray(dyn.acceleration(*state, t=float(self.times[k]), inputs=self.start["u"]))
@@ -166,7 +166,7 @@ class History:
         return AtState(dyn, self._rows(here), along, None, self.times[here], self.start["u"], True)
 
     def _rates(self, dyn: Dynamics, here: slice, names: Sequence[str]) -> Array:
-        """How measures change in time: their derivatives along the motion."""
+        """The rates of measures: their derivatives along the motion."""
         code = measuring(dyn, names)
         if code.pushed:  # jerks of reactions are not asked for
             found = np.full((here.stop - here.start, len(names)), np.nan)
@@ -187,7 +187,7 @@ class History:
 
 def integrate(
     dynamics: Dynamics,
-    scaled: Scaled,
+    scaled: ScaledDesign,
     start: State,
     times: Array,
     method: str,
@@ -196,7 +196,7 @@ def integrate(
     control: bool,
     progress: Callable[[float], None] | None = None,
 ) -> History:
-    """From a start, which has dq and dv in scaled parameters, through the times."""
+    """Integrates from a start, which has dq and dv in scaled parameters, through the times."""
 
     steps = _Steps(scaled, limits, control, progress, Stiffness(dynamics.model.name, method, remedy(), switches=method == AUTO))
     steps.method = "dopri5" if method == AUTO else method
@@ -218,7 +218,7 @@ def integrate(
 class _Steps:
     """The steps of a run: by one method, or, where none was chosen, by radau as soon as the run shows itself stiff."""
 
-    scaled: Scaled
+    scaled: ScaledDesign
     limits: Limits
     control: bool
     progress: Callable[[float], None] | None
@@ -241,7 +241,7 @@ class _Steps:
         return joined(outcome, rest, np.isin(outcome.times, until))
 
 
-def on_closures(dynamics: Dynamics, scaled: Scaled, outcome: Outcome) -> Outcome:
+def on_closures(dynamics: Dynamics, scaled: ScaledDesign, outcome: Outcome) -> Outcome:
     """Samples between steps, and their tangents, moved onto the closures; the first one was there before."""
     if len(outcome.times) == 1 or outcome.dq is None or outcome.dv is None:
         return outcome

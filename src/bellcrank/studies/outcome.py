@@ -1,4 +1,4 @@
-"""What a study of derivatives finds, labelled: values and derivatives of outputs, derivatives of the state; plots, files."""
+"""The result of a study of derivatives, labelled: outputs with their derivatives, derivatives of the state; plots, files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Array = NDArray[np.float64]
 MARK = "bellcrank_sensitivity"  # in files
 
 
-class Found(NamedTuple):
+class OutputValue(NamedTuple):
     """An output: its value, () or (time,), its derivatives, (parameter,) or (time, parameter), its unit, and when it was
-    taken, where that is one time. ``over``: the dimension of one that is no number: "time", "input", "mode"."""
+    taken, where that is one time. ``over``: the dimension of one that is not a number: "time", "input", "mode"."""
 
     value: Array
     along: Array
@@ -62,7 +62,7 @@ class Sensitivity:
     v_values: Array
     dq_values: Array | None  # None after an adjoint, which is of the outputs alone
     dv_values: Array | None
-    found: dict[str, Found]
+    found: dict[str, OutputValue]
     settings: dict[str, Any]
     analysis: str = "run"
     axis: str = "time"
@@ -80,7 +80,7 @@ class Sensitivity:
     def __repr__(self) -> str:
         return f"Sensitivity({self.model!r}, {len(self.parameters)} parameters, outputs={list(self.outputs)!r})"
 
-    def _of(self, output: str) -> Found:
+    def _of(self, output: str) -> OutputValue:
         if output not in self.found:
             known = ", ".join(self.outputs) or "none: name them when you ask for the sensitivity"
             raise StateError(f"there is no output {output!r}; outputs are {known}")
@@ -104,7 +104,7 @@ class Sensitivity:
         return self.time, f"{self.axis} ({self.axis_unit})"
 
     def place(self, output: str, k: int) -> str:
-        """In words, where the k-th sample of an output is."""
+        """A text that says where the k-th sample of an output is."""
         at, _ = self.axis_of(output)
         return f" @{self.axis if self._of(output).over != 'mode' else 'mode'}={at[k]:.4g}"
 

@@ -22,7 +22,7 @@ OVER_TIME = ("max", "min", "rms", "mean", "integral")
 
 @dataclass(frozen=True)
 class Output:
-    """``of``: a formula over measures; taken at ``time``, at an ``event``, or over all of the run."""
+    """An output. ``of``: a formula over measures; taken at ``time``, at an ``event``, or over all of the run."""
 
     name: str
     taken: Taken

@@ -42,7 +42,7 @@ STEEP = 0.1  # of the slope in the first piece: in the last one, that of a smoot
 
 @dataclass(frozen=True)
 class Peaks:
-    """Of a run that is known at samples; ``start``: its first state, with what acts on it."""
+    """The peaks of a run that is known at samples; ``start``: its first state, with what acts on it."""
 
     dynamics: Dynamics
     run: Run
@@ -51,7 +51,7 @@ class Peaks:
     loops: Loops
 
     def time_of(self, output: Output) -> float:
-        """When max(...) or min(...) is taken, to about the accuracy of the run."""
+        """The time at which max(...) or min(...) is taken, to about the accuracy of the run."""
         times = self.run.values("time")
         values = self._values(output, times, self.run.values("q"), self.run.values("v"), self.run.values("a"))
         k = int(np.argmax(np.where(np.isnan(values), -np.inf, values)))
@@ -77,7 +77,7 @@ class Peaks:
         return found
 
     def _values(self, output: Output, t: Array, q: Array, v: Array, a: Array | None = None) -> Array:
-        """Of the formula, with its sign turned where the smallest is asked for."""
+        """Values of the formula, with its sign changed where the smallest one is wanted."""
         program, dyn = derived(output.of), self.dynamics
         given: dict[str, Any] = {"t": t, "inputs": self.start["u"], "names": list(program.names)}
         tau = np.broadcast_to(self.start["tau"], v.shape)
@@ -87,7 +87,7 @@ class Peaks:
         return np.array(values) * (-1.0 if output.taken == "min" else 1.0)
 
     def _between(self, output: Output, k: int, nodes: Array) -> Array:
-        """At times from sample k on."""
+        """Values at times from sample k on."""
         dyn, times = self.dynamics, self.run.values("time")
         q, v, first = self.run.values("q")[k], self.run.values("v")[k], float(times[k])
         a = dyn.acceleration(q, v, self.start["tau"], t=first, inputs=self.start["u"])
@@ -112,7 +112,7 @@ def _closed(dyn: Dynamics, outcome: Outcome) -> Outcome:
 
 
 def _highest(curve: Chebyshev, near: float) -> float:
-    """Where the polynomial is level and highest, or at one of its ends."""
+    """The place where the polynomial is level and highest, or one of its ends."""
     a, b = (float(x) for x in curve.domain)
     roots = np.asarray(curve.deriv().roots(), dtype=complex)
     level = [float(x.real) for x in roots if abs(x.imag) <= 1e-9 * (b - a) and a < x.real < b]

@@ -1,4 +1,4 @@
-"""Where outputs have no derivative: formulas that are not numbers there, and root mean squares of what is zero."""
+"""Outputs that have no derivative: formulas that are not numbers there, and root mean squares of what is zero."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DynamicsError, warn
-from .outcome import Found, Sensitivity
+from .outcome import OutputValue, Sensitivity
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def root_mean_square(name: str, weights: Array, value: Array, along: Array) -> t
 
 
 def must_be_numbers(found: Sensitivity) -> None:
-    """Raises DynamicsError for an output that is no number, or whose derivative is none; of a curve, warns."""
+    """Raises DynamicsError for an output that is not a number, or whose derivative is none; of a curve, warns."""
     for name, output in found.found.items():
         wrong = ~np.isfinite(np.column_stack([output.value.reshape(-1, 1), output.along.reshape(output.value.size, -1)]))
         rows = np.flatnonzero(wrong.any(axis=1))
@@ -43,7 +43,7 @@ def must_be_numbers(found: Sensitivity) -> None:
         warn(f"{what}: such samples are not a number ({len(rows)} of {len(wrong)}).")
 
 
-def _what(name: str, value_too: bool, found: Sensitivity, output: Found, row: int) -> str:
+def _what(name: str, value_too: bool, found: Sensitivity, output: OutputValue, row: int) -> str:
     at = found.place(name, row) if output.value.ndim else ""
     if value_too:
         return f"output {name!r} is not a finite number{at}: a logarithm, a root or a division there has no result"

@@ -6,7 +6,7 @@ the others move as little as they can, in the metric of the kinetic energy. Velo
 
     M y + A^T lambda = 0,   A y = r,   A = G B,   B the velocities that are not given
 
-and so the derivative has, besides the smallest dy that mends the rates, a part N z along N, the motions that the loops leave:
+and so the derivative has, besides the smallest dy that corrects the rates, a part N z along N, the motions that loops leave:
 
     N^T M N z = -N^T (dM y + dA^T lambda)
 """
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assembly.loops import Held, Loops
+from ..assembly.loops import HeldCoordinates, Loops
 from ..assembly.minimum_norm import smallest_changes
 from ..assembly.newton import metric
 from ..assembly.start import start_of
@@ -36,7 +36,7 @@ from ..spatial.rank import null_space
 Array = NDArray[np.float64]
 
 UNCHANGED = 1e-12  # of the velocities
-MISSED = 1e-6  # of the typical length, for a change by all of a parameter: more than this is no rounding
+MISSED = 1e-6  # of the typical length, for a change by all of a parameter: more than this is not rounding
 
 
 def first_tangents(
@@ -60,12 +60,12 @@ def first_tangents(
         _warn_of_freedom(loops, q, t, basis, left)
     free = np.diag(loops.units)[:, ~asked.held_v]
     dv = dv + followed(loops, q, t, free, _left(dynamics, start, changes, dq, dv, 1))
-    chosen = Chosen.at(loops, start, asked.v, free)
+    chosen = ChosenVelocities.at(loops, start, asked.v, free)
     return dq, dv if chosen is None else dv + chosen.along(dynamics, q, t, changes, dq)
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenVelocities:
     """Velocities that were chosen as the smallest change, among those with which the loops stay closed."""
 
     loops: Loops
@@ -76,7 +76,7 @@ class Chosen:
     N: Array
 
     @classmethod
-    def at(cls, loops: Loops, start: dict[str, Array], given: Array, B: Array) -> Chosen | None:
+    def at(cls, loops: Loops, start: dict[str, Array], given: Array, B: Array) -> ChosenVelocities | None:
         """None where there was nothing to choose."""
         q, t, y = start["q"], float(start["t"]), B.T @ ((start["v"] - given) / loops.units**2)
         if loops.model.kinematic or np.abs(y).max(initial=0.0) <= UNCHANGED * np.abs(start["v"]).max(initial=0.0):
@@ -102,7 +102,7 @@ class Chosen:
         return -self.freed(momenta)
 
     def back(self, dynamics: Dynamics, q: Array, t: float, bar_v: Array) -> tuple[Array, list[dict[str, Array]]]:
-        """The transposed of ``along``: adjoints of q, (nq,), and of the data, from that of v."""
+        """The transpose of ``along``: adjoints of q, (nq,), and of the data, from that of v."""
         rows, bar_q, data = {"q": q[None], "v": np.zeros((1, self.loops.model.nv))}, np.zeros(len(q)), []
         pushed = -self.freed(bar_v)
         seeds = {
@@ -138,27 +138,27 @@ def _warn_of_freedom(loops: Loops, q: Array, t: float, B: Array, left: Array) ->
 
 
 def _written(along: Array | None, given: Any, size: int, count: int) -> Array:
-    """Of what the model's file gives; what the caller gives does not depend on the design."""
+    """Derivatives of what the model's file gives; what the caller gives does not depend on the design."""
     if along is None or given is not None:
         return np.zeros((size, count))
     return np.array(along)
 
 
-def held_basis(loops: Loops, held: Held, q: Array) -> Array:
+def held_basis(loops: Loops, held: HeldCoordinates, q: Array) -> Array:
     if not any(at.free for at in turning_joints(loops.model)):
         return np.diag(loops.units)[:, ~held.v]
     return np.asarray(held.basis(q, loops.units).toarray())
 
 
 def _left(dynamics: Dynamics, start: dict[str, Array], changes: Changes, dq: Array, dv: Array, which: int) -> Array:
-    """How the errors of the closures (0), or their rates (1), change with the parameters, (m, parameters)."""
+    """The changes of the errors of the closures (0), or of their rates (1), with the parameters, (m, parameters)."""
     rows = {"q": start["q"][None], "v": start["v"][None]}
     along = Changes(changes.parameters, {"q": dq[None], "v": dv[None]}, changes.tangents, changes.data)
     return derivatives(dynamics, QUANTITIES["closure"], rows, along, float(start["t"]))["closure"].along[0, which::2]
 
 
 def followed(loops: Loops, q: Array, t: float, B: Array, left: Array) -> Array:
-    """The smallest displacements along columns of B that mend what is left of the equations, (nv, parameters)."""
+    """The smallest displacements along columns of B that correct what is left of the equations, (nv, parameters)."""
     found, missed = smallest_displacements(loops, q, t, B, left)
     sizes = np.abs(left * loops.rows[:, None]).max(axis=0, initial=0.0)
     must_follow(loops, np.abs(missed).max(axis=0, initial=0.0), sizes)
@@ -176,7 +176,7 @@ def smallest_displacements(loops: Loops, q: Array, t: float, B: Array, left: Arr
 
 
 def must_follow(loops: Loops, missed: Array, sizes: Array) -> None:
-    """Of each parameter: what its change leaves open of the equations, and how large their change is."""
+    """For each parameter: what its change leaves open of the equations, and how large their change is."""
     if missed.max(initial=0.0) > MISSED * (loops.length + sizes.max(initial=0.0)):
         names = design_of(loops.dynamics).names
         raise DynamicsError(

@@ -1,4 +1,4 @@
-"""What outputs are, of a run with its derivatives: at times, at events, over time.
+"""Values and derivatives of outputs, taken from a run with its derivatives: at times, at events, over time.
 
 At an event, g(q, v, t, p) = value, its time moves with the design, and what is taken there moves along:
 
@@ -28,7 +28,7 @@ from ..run import Event
 from .history import History, is_state
 from .jumps.passing import PLACES, Passage, by_passages
 from .jumps.timed import TimedJump
-from .outcome import Found
+from .outcome import OutputValue
 from .output_names import Output
 from .peaks import Peaks
 from .regular import quietly, root_mean_square
@@ -105,7 +105,7 @@ def _with(times: Array, more: Sequence[float] | Array, close: float) -> Array:
 
 
 def _nearest(times: Array, wanted: Array) -> NDArray[np.intp]:
-    """Of times in order, the places of those that are closest."""
+    """For each wanted time the place of the nearest of ``times``, which are in order."""
     after = np.clip(np.searchsorted(times, wanted), 1, max(1, len(times) - 1))
     return np.asarray(after - (wanted - times[after - 1] <= times[after] - wanted), dtype=np.intp)
 
@@ -142,7 +142,9 @@ class _Series:
         return self.units[self.place[text]] if text in self.place else ""
 
 
-def taken(model: Model, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments) -> dict[str, Found]:
+def taken(
+    model: Model, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments
+) -> dict[str, OutputValue]:
     watched = {event.title: str(event.of) for event in events}
     needed = {output.event for output in wanted if output.event}
     of_measures = [watched[name] for name in needed if not is_state(model, watched[name])]
@@ -150,26 +152,28 @@ def taken(model: Model, wanted: Sequence[Output], events: Sequence[Event], histo
     return {output.name: _taken(model, output, series, history, when, watched) for output in wanted}
 
 
-def _taken(model: Model, output: Output, series: _Series, history: History, when: Moments, watched: dict[str, str]) -> Found:
+def _taken(
+    model: Model, output: Output, series: _Series, history: History, when: Moments, watched: dict[str, str]
+) -> OutputValue:
     if output.taken in ("event", "event_time"):
         k, moved = _event(model, output, series, history, when, watched)
         if output.taken == "event_time":
-            return Found(np.array(when.times[k]), moved, "s", float(when.times[k]))
+            return OutputValue(np.array(when.times[k]), moved, "s", float(when.times[k]))
         value, along, rate = series.of(output.of)
         if not np.isfinite(rate[k]):
             raise StateError(f"output {output.name!r}: reactions at an event have no derivative here; take them at a time")
-        return Found(np.array(value[k]), along[k] + rate[k] * moved, series.unit(output.of), float(when.times[k]))
+        return OutputValue(np.array(value[k]), along[k] + rate[k] * moved, series.unit(output.of), float(when.times[k]))
     value, along, _ = series.of(output.of)
     unit = series.unit(output.of)
     if output.taken == "series":
-        return Found(value[when.on_grid], along[when.on_grid], unit, None)
+        return OutputValue(value[when.on_grid], along[when.on_grid], unit, None)
     if output.taken == "at":
         assert output.time is not None
         k = when.place(output.time)
-        return Found(np.array(value[k]), along[k], unit, float(when.times[k]))
+        return OutputValue(np.array(value[k]), along[k], unit, float(when.times[k]))
     if output.taken in EXTREMES:
         k = int(np.argmax(value if output.taken == "max" else -value))
-        return Found(np.array(value[k]), along[k], unit, float(when.times[k]))
+        return OutputValue(np.array(value[k]), along[k], unit, float(when.times[k]))
     found = _over_time(output, value[when.nodes], along[when.nodes], when, unit)
     moved = by_moved_times(output, float(found.value), history, when)
     for places, weights in by_passages(value, history, when.passages, steps_of(output, float(found.value), when)):
@@ -199,14 +203,14 @@ def by_moved_times(output: Output, value: float, history: History, when: Moments
     return found
 
 
-def _over_time(output: Output, value: Array, along: Array, when: Moments, unit: str) -> Found:
+def _over_time(output: Output, value: Array, along: Array, when: Moments, unit: str) -> OutputValue:
     weights, span = when.weights, float(when.weights.sum())
     if output.taken == "integral":
-        return Found(np.array(weights @ value), weights @ along, f"{unit} s".strip(), None)
+        return OutputValue(np.array(weights @ value), weights @ along, f"{unit} s".strip(), None)
     if output.taken == "mean":
-        return Found(np.array(weights @ value / span), weights @ along / span, unit, None)
+        return OutputValue(np.array(weights @ value / span), weights @ along / span, unit, None)
     rms, slopes = root_mean_square(output.name, weights / span, value, along)
-    return Found(rms, slopes, unit, None)
+    return OutputValue(rms, slopes, unit, None)
 
 
 def _event(

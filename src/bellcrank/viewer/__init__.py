@@ -1,1 +1,1 @@
-"""What a mechanism looks like. Reads Model and Run, never steps physics."""
+"""Pictures of a mechanism. This package reads Model and Run, and never steps physics."""

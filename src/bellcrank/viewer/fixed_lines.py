@@ -1,4 +1,4 @@
-"""What is drawn by lines that move with one body: teeth, belts, roads, surfaces that are touched, motors and dampers at joints.
+"""Parts drawn by lines that move with one body: teeth, belts, roads, contact surfaces, motors and dampers at joints.
 
 Pictures and the browser draw the same lines. Sizes of symbols are multiples of ``size`` (m), the radius of a hinge's pin.
 """
@@ -128,7 +128,7 @@ def _mesh(scene: Scene, closure: Closure, wheels: list[_Wheel]) -> Iterator[Line
 
 
 def _meshing(first: _Wheel, second: _Wheel, wheels: list[_Wheel], *, inside: bool) -> Iterator[_Wheel]:
-    """Those of two wheels that are not drawn yet, turned so that their teeth fit: tooth on gap, in a ring tooth on tooth."""
+    """Two wheels that are not drawn yet, turned so that their teeth fit: tooth on gap, in a ring tooth on tooth."""
     drawn, other = _known(wheels, first), _known(wheels, second)
     tooth_on = 0.0 if inside else 0.5
     tangents = (np.cross(wheel.axis, wheel.toward) for wheel in (first, second))

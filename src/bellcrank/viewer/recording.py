@@ -1,4 +1,4 @@
-"""A run as it is drawn: poses of the bodies at its samples, paths of points, forces and where they act."""
+"""A run as it is drawn: poses of the bodies at its samples, paths of points, forces at their points of action."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Recording:
         return [self.placement(k) for k in np.unique(np.linspace(0, len(self.time) - 1, MOMENTS).astype(int))]
 
     def path(self, anchor: Anchor) -> Array:
-        """Where a point is at every sample, (T, 3)."""
+        """Positions of a point at every sample, (T, 3)."""
         if anchor.body < 0:
             return np.tile(anchor.point, (len(self.time), 1))
         return np.asarray(self.positions[:, anchor.body] + self.rotations[:, anchor.body] @ anchor.point)
@@ -86,7 +86,7 @@ class Recording:
         return list(self._joints), list(self._elements)
 
     def force(self, name: str) -> tuple[Array, Array]:
-        """Where a force acts and what it is, (T, 3) each: that of a joint or spring on its second body."""
+        """The point of action of a force and the force, (T, 3) each: that of a joint or spring on its second body."""
         if name in self._joints:
             index = self.run.labels.joints.index(name)
             return self.path(self._joints[name].b), self.run.values("reactions")[:, index, :3]

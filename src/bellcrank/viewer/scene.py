@@ -1,4 +1,4 @@
-"""What is drawn of a model: solids, joints, force elements and points, all in body frames.
+"""The parts of a model that are drawn: solids, joints, force elements and points, all in body frames.
 
 A scene is made from a Model alone. The poses of the bodies, ``dyn.poses(q)`` or those of a run, place it: nothing here knows
 dynamics, and a placed scene is plain numpy. Ground is body -1, whose frame is the world's.
@@ -98,11 +98,11 @@ class Placement:
     rotations: Array
 
     def point(self, anchor: Anchor) -> Array:
-        """Where a place is in the world."""
+        """The position of a place in the world."""
         return self.points(anchor.body, anchor.point)
 
     def points(self, body: int, points: ArrayLike) -> Array:
-        """Where points (..., 3) of a body are in the world."""
+        """Positions of points (..., 3) of a body in the world."""
         given = np.asarray(points, dtype=float)
         return given if body < 0 else self.positions[body] + given @ self.rotations[body].T
 
@@ -179,7 +179,7 @@ class Scene:
 
 
 def _origins(model: Model, spec: Spec | None) -> Array:
-    """Of the bodies in the design position: at their inboard joints; a free body of a model without a spec is at its start."""
+    """Origins of the bodies in the design position: at their inboard joints; without a spec a free body is at its start."""
     if spec is not None:
         points = {joint.name: joint.point for joint in spec.joints}
         return np.array([points[name] for name in model.joint_names[: model.body_count]], dtype=float).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Measures along a motion that an input leads: with the effort that moves it, where they depend on forces."""
+"""Measures along the motion of a driven input. Those that depend on forces include the effort that drives it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def measured_along(model: Model, driven: Any, names: Sequence[str]) -> Array:
 
 
 def _without_forces(dyn: Any, driven: Any, times: Array, names: Sequence[str]) -> Array:
-    """Those that depend on no forces of loops; the others are not a number."""
+    """The measures with those that depend on forces of loops replaced by NaN."""
     plain = [k for k, name in enumerate(names) if not measuring(dyn, [name]).pushed]
     found = np.full((len(times), len(names)), np.nan)
     if plain:

@@ -48,7 +48,7 @@ class ChangePoints:
         self.looks = len(loops.rows) * loops.model.nv <= LARGEST
 
     def see(self, at: float, q: Array, between: Between) -> Iterator[Change]:
-        """``between``: configurations between the point before and this one."""
+        """Takes the next point of the path; ``between``: configurations between the point before and this one."""
         if not self.looks:
             return
         G = self._equations(q, at)

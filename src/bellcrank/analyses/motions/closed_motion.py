@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...assembly import assemble
-from ...assembly.loops import Held, Loops
+from ...assembly.loops import HeldCoordinates, Loops
 from ...assembly.newton import close
 from ...dynamics.dynamics import Dynamics
 from ...errors import AssemblyError, StateError
@@ -50,7 +50,7 @@ def given_motion(model: Model, motion: Mapping[str, Any] | Run) -> tuple[str, ..
     return tuple(model.v_names[k] for k in sorted(motors)) or model.v_names[: model.nv - len(model.state_places)]
 
 
-def _given_dofs(held: Held) -> NDArray[np.bool_]:
+def _given_dofs(held: HeldCoordinates) -> NDArray[np.bool_]:
     """Degrees of freedom of held coordinates; of a free body all that move its origin, if any of its position is given."""
     given = held.v.copy()
     for at in turning_joints(held.model):
@@ -99,7 +99,7 @@ def _as_far_as_is_safe(loops: Loops, here: State, fine: Array, k: int) -> tuple[
         part = (part + 1) // 2
 
 
-def _must_be_enough(loops: Loops, q: Array, held: Held, t: float) -> None:
+def _must_be_enough(loops: Loops, q: Array, held: HeldCoordinates, t: float) -> None:
     model, left = loops.model, freedom_left(loops, q, held, t)
     if left:
         others = [name for name, is_held in zip(model.q_names, held.q, strict=True) if not is_held]
@@ -109,7 +109,7 @@ def _must_be_enough(loops: Loops, q: Array, held: Held, t: float) -> None:
         )
 
 
-def _rates(held: Held, q: Array, given: Array, turns: Array) -> Array:
+def _rates(held: HeldCoordinates, q: Array, given: Array, turns: Array) -> Array:
     """Of held coordinates v, or a as motion_of takes it, from their derivatives: of a free body's position R^T x', R^T x''."""
     x = np.where(held.v, turns, 0.0)
     for at in turning_joints(held.model):
@@ -124,20 +124,20 @@ def _between(times: Array) -> Array:
     return np.concatenate([*between, times[-1:]])
 
 
-def held_by(model: Model, motion: Mapping[str, Any]) -> Held:
+def held_by(model: Model, motion: Mapping[str, Any]) -> HeldCoordinates:
     names: set[str] = set()
     for joint, name, at, driven in zip(model.joints, model.joint_names, model.q_index, model.driven, strict=True):
         if name in motion and not driven:
             names |= set(model.q_names[at : at + joint.nq])
-    return Held.of(model, names | {name for name in model.q_names if name in motion})
+    return HeldCoordinates.of(model, names | {name for name in model.q_names if name in motion})
 
 
-def _first(dyn: Dynamics, held: Held, value: Array, t: float) -> Array:
+def _first(dyn: Dynamics, held: HeldCoordinates, value: Array, t: float) -> Array:
     named = {name: value[k] for k, name in enumerate(dyn.model.q_names) if held.q[k]}
     return assemble(dyn, named, np.zeros(dyn.model.nv), t=t).q
 
 
-def _next(loops: Loops, held: Held, guess: Array, value: Array, t: float) -> Array:
+def _next(loops: Loops, held: HeldCoordinates, guess: Array, value: Array, t: float) -> Array:
     limit = CLOSED * loops.length
     found = close(loops, np.where(held.q, value, guess), held, t, 1e-3 * limit)
     if found.error > limit:
@@ -150,7 +150,7 @@ def _next(loops: Loops, held: Held, guess: Array, value: Array, t: float) -> Arr
     return found.q
 
 
-def _must_follow(loops: Loops, q: Array, v: Array, t: float, held: Held) -> None:
+def _must_follow(loops: Loops, q: Array, v: Array, t: float, held: HeldCoordinates) -> None:
     rates = np.abs(loops.dynamics.closure(q, v, t=t)[1] * loops.rows).max(initial=0.0)
     if rates > 1e-6 * loops.length * (1.0 + np.abs(v / loops.units).max(initial=0.0)):
         raise AssemblyError(
@@ -161,7 +161,7 @@ def _must_follow(loops: Loops, q: Array, v: Array, t: float, held: Held) -> None
 
 
 def _of_motion(model: Model, N: Array) -> Array:
-    """Displacements that the loops allow, without states of the user's own, which no effort moves."""
+    """Displacements that the loops allow, without user-defined states, which no effort moves."""
     own = list(model.state_places)
     if not own:
         return N

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...assembly import assemble
-from ...assembly.loops import Held, Loops
+from ...assembly.loops import HeldCoordinates, Loops
 from ...errors import AssemblyError, Interrupted, StateError
 from ...extremes import in_our_errors
 from ...model import Model
@@ -151,7 +151,7 @@ class Drive:
         return figure
 
     def lines(self) -> list[str]:
-        """In words: the range, and where it ends."""
+        """Lines of text: the range, and where it ends."""
         reached = "none of the values"
         if len(self.values):
             ends = " to ".join(dict.fromkeys(f"{x:.6g}" for x in (self.values[0], self.values[-1])))
@@ -287,13 +287,13 @@ def _through_values(
 
 
 def _distinct(values: list[float], *, decreasing: bool) -> tuple[float, ...]:
-    """In the order of the input; the one at the start is seen from both sides."""
+    """The change points in the order of the input, each once; the one at the start is seen from both sides."""
     ordered = sorted(values, reverse=decreasing)
     return tuple(x for k, x in enumerate(ordered) if k == 0 or abs(x - ordered[k - 1]) > SAME)
 
 
 def _of_tree(
-    model: Model, coordinate: str, wanted: Array, rates: list[Array], held: Held, q: ArrayLike | None, t: float
+    model: Model, coordinate: str, wanted: Array, rates: list[Array], held: HeldCoordinates, q: ArrayLike | None, t: float
 ) -> Drive:
     """Without loops nothing follows from the input: everything else stays where it starts."""
     loops = Loops(compiled(model))
@@ -306,7 +306,7 @@ def _of_tree(
 
 
 def _of_closing_joint(model: Model, coordinate: str, wanted: Array, **given: Any) -> Drive:
-    """In a model that is cut elsewhere, in which the joint has coordinates; then back to the coordinates of this one."""
+    """The drive in a model that is cut elsewhere, where the joint has coordinates, in the coordinates of this model."""
     hold = [given["hold"]] if isinstance(given["hold"], str) else list(given["hold"])
     other = recut(model, {joint_of(model, name) for name in (coordinate, *hold)})
     t, loops = given["t"], Loops(compiled(frozen(model, given["t"])))
@@ -341,7 +341,7 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
     dyn = compiled(model)
     loops = Loops(dyn)
     start = assemble(dyn, q, np.zeros(model.nv), t=float(times[0])).q
-    left = freedom_left(loops, start, Held.of(model, set()), float(times[0]))
+    left = freedom_left(loops, start, HeldCoordinates.none(model), float(times[0]))
     if left:
         raise StateError(
             f"model {model.name!r} has {left} degree{'s' if left > 1 else ''} of freedom that no driver moves: drive "
@@ -353,7 +353,7 @@ def _over_times(model: Model, times: Array, q: ArrayLike | None) -> Drive:
     return _whole(replace(found, limits=ends, change_points=_distinct(way.changes, decreasing=False)), way.interrupted)
 
 
-class _Way(NamedTuple):
+class _Course(NamedTuple):
     """States, ends, the values of change points, and whether the user interrupted the search."""
 
     states: list[MovingState]
@@ -362,8 +362,8 @@ class _Way(NamedTuple):
     interrupted: bool
 
 
-def _collect(found: Iterable[MovingState | End | Change]) -> _Way:
-    way = _Way([], [], [], False)
+def _collect(found: Iterable[MovingState | End | Change]) -> _Course:
+    way = _Course([], [], [], False)
     try:
         for x in found:
             if isinstance(x, Change):
@@ -409,11 +409,11 @@ def _place(model: Model, name: str) -> int:
     return model.q_names.index(name)
 
 
-def _held(model: Model, coordinate: str, hold: Iterable[str] | str) -> Held:
+def _held(model: Model, coordinate: str, hold: Iterable[str] | str) -> HeldCoordinates:
     names = [hold] if isinstance(hold, str) else list(hold)
     for name in names:
         _place(model, name)
-    held = Held.of(model, {coordinate, *names})
+    held = HeldCoordinates.of(model, {coordinate, *names})
     if not _velocity(model, coordinate).any():
         raise StateError(f"{coordinate!r} is part of a quaternion or of a free body's position: drive an angle or a slide")
     return held

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...assembly.loops import Held, Loops
+from ...assembly.loops import HeldCoordinates, Loops
 from ...assembly.minimum_norm import smallest_change
 from ...assembly.newton import close
-from ...assembly.path import Lost, Point, Toggle, Way, follow, reach
+from ...assembly.path import CoordinatePath, Lost, Point, Toggle, follow, reach
 from ...model import Law, Model, PrescribedMotion
 from ...model.manifold import turning_joints
 from ...results.driven import law_values
@@ -65,13 +65,13 @@ def _standing(motion: PrescribedMotion, t: float) -> PrescribedMotion:
     return replace(motion, laws=tuple(laws))
 
 
-def freedom_left(loops: Loops, q: Array, held: Held, t: float) -> int:
+def freedom_left(loops: Loops, q: Array, held: HeldCoordinates, t: float) -> int:
     """Degrees of freedom besides the held ones."""
     B = held.basis(q, loops.units)
     return int(B.shape[1]) - len(loops.model.state_places) - rank(loops.G(q, t) @ B, loops.tolerance)
 
 
-def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) -> tuple[Array, Array, float]:
+def motion_of(loops: Loops, q: Array, held: HeldCoordinates, t: float, v: Array, a: Array) -> tuple[Array, Array, float]:
     """Velocities and accelerations; v and a have those of held coordinates. The input's part of the motion comes last.
 
     Of a free body whose position x is held, v has R^T x' and a has R^T x'': its acceleration is R^T x'' - w x v.
@@ -91,7 +91,7 @@ def motion_of(loops: Loops, q: Array, held: Held, t: float, v: Array, a: Array) 
 
 
 def along_values(
-    loops: Loops, q: Array, held: Held, place: int, values: Array, v: Array, a: Array
+    loops: Loops, q: Array, held: HeldCoordinates, place: int, values: Array, v: Array, a: Array
 ) -> Iterator[MovingState | End | Change]:
     """The input coordinate, at ``place`` in q, moved from where it is through increasing or decreasing values."""
     if not len(values):
@@ -103,20 +103,20 @@ def along_values(
         return
     end = q.copy()
     end[place] = values[-1]
-    way = Way(loops, held, q, end, 0.0)
+    path = CoordinatePath(loops, held, q, end, 0.0)
     parts = (values - q[place]) / (values[-1] - q[place])
     last, k = Point(q, 0.0, np.zeros(0)), 0
     changes, first, span = ChangePoints(loops), float(q[place]), float(values[-1] - q[place])
-    for point in follow(way, q):
+    for point in follow(path, q):
         ended = isinstance(point, Toggle | Lost)
         here = point.point if isinstance(point, Toggle | Lost) else point
         yield from changes.see(
             first + here.s * span,
             here.q,
-            lambda at, last=last: reach(way, last, (at - first) / span),  # type: ignore[misc]
+            lambda at, last=last: reach(path, last, (at - first) / span),  # type: ignore[misc]
         )
         while k < len(parts) and len(last.tangent) and parts[k] <= here.s:
-            found = reach(way, last, float(parts[k]))
+            found = reach(path, last, float(parts[k]))
             if found is None:
                 yield End(float(last.q[place]), last.q, False)
                 return
@@ -131,7 +131,7 @@ def along_values(
 
 def over_times(loops: Loops, q: Array, times: Array, limit: float) -> Iterator[MovingState | End | Change]:
     """The mechanism as its own drivers move it; q is closed at the first time."""
-    nothing = Held.of(loops.model, set())
+    nothing = HeldCoordinates.none(loops.model)
     rest, changes = np.zeros(loops.model.nv), ChangePoints(loops, timed=True)
     v, a, _ = motion_of(loops, q, nothing, float(times[0]), rest, rest)
     yield from changes.see(float(times[0]), q, lambda at: None)
@@ -163,7 +163,7 @@ def _later(loops: Loops, q: Array, v: Array, a: Array, t: float, h: float, limit
     if np.abs(ahead / loops.units).max(initial=0.0) > 0.3:
         return None
     guess = displaced(loops.model, q, ahead)
-    nothing = Held.of(loops.model, set())
+    nothing = HeldCoordinates.none(loops.model)
     before = loops.phi(guess, t + h)
     found = close(loops, guess, nothing, t + h, limit)
     size = float(np.linalg.norm(ahead / loops.units))
@@ -174,5 +174,5 @@ def _later(loops: Loops, q: Array, v: Array, a: Array, t: float, h: float, limit
 
 
 def _apart(loops: Loops, p: Array, r: Array) -> float:
-    everything = Held.of(loops.model, set(loops.model.q_names))
+    everything = HeldCoordinates.all(loops.model)
     return float(np.linalg.norm(everything.toward(p, p, r) / loops.units))

@@ -1,4 +1,4 @@
-"""States of the user's own where positions are given: held while an input is driven, integrated along a motion over time."""
+"""User-defined states along given positions: kept constant while an input is driven, integrated along a motion over time."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What steady oscillations do to a mechanism at rest: frequency responses, and responses to spectra."""
+"""The response of a mechanism at rest to steady oscillations: frequency responses, and responses to spectra."""

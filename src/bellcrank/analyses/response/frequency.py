@@ -1,4 +1,4 @@
-"""Frequency response: what steady oscillations of efforts, inputs and drives do to measures, about a position of rest."""
+"""Frequency response: how measures answer steady oscillations of efforts, inputs and drives, about a position of rest."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class FrequencyResponse:
         return bode(self, path, keep=keep)
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Of each pair: the value at the lowest frequency, and the peak with its frequency."""
+        """For each pair of output and excitation: the value at the lowest frequency, and the peak with its frequency."""
         found: list[tuple[str, ...]] = []
         for j, excitation in enumerate(self.excitations):
             for i, output in enumerate(self.outputs):
@@ -195,7 +195,7 @@ def frequency_response(
 
 
 def _states(dyn: Dynamics, v: ArrayLike | None) -> Array:
-    """Velocities of zero, with the states of the user's own."""
+    """Velocities of zero, with user-defined states."""
     speeds = vector(dyn, "v", np.zeros(dyn.model.nv) if v is None else v)
     own = list(dyn.model.state_places)
     if np.delete(speeds, own).any():

@@ -6,7 +6,7 @@ With s = 2 pi i f and displacements d = N y that the loops allow, of which the d
 
 The forces of closures and drives are what is left over: (s^2 M + s C + K) d - f = G^T lambda + E e.  (released.py)
 
-A state of the user's own has no displacement: its unknown is the state z itself, whose columns of M and C count s z and z.
+A user-defined state has no displacement: its unknown is the state z itself, whose columns of M and C count s z and z.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Complex = NDArray[np.complex128]
 
 
 class Excitation(NamedTuple):
-    """What oscillates: an "input", a "drive" or an "effort", and which."""
+    """An excitation: an "input", a "drive" or an "effort", and which."""
 
     unit: str
     kind: str
@@ -69,7 +69,7 @@ class Harmonic:
         return np.vstack([measured, drives])
 
     def _along(self, s: complex, by_d: Array, by_v: Array, by_a: Array) -> Complex:
-        """What unit amplitudes of the unknowns bring: displacements, and states of the user's own."""
+        """The effect of unit amplitudes of the unknowns: displacements, and user-defined states."""
         found = by_d + s * by_v + s * s * by_a
         found[:, self.own] = by_v[:, self.own] + s * by_a[:, self.own]
         return np.asarray(found)
@@ -86,7 +86,7 @@ def _prescribed(P: Array) -> tuple[Array, Array]:
 
 
 def _solution(A: NDArray[Any], right: NDArray[Any]) -> Complex:
-    """Not a number where the frequency is that of an undamped mode, to rounding."""
+    """The solution; NaN where the frequency is that of an undamped mode, to rounding."""
     try:
         return np.asarray(np.linalg.solve(A, right))
     except np.linalg.LinAlgError:

@@ -42,7 +42,7 @@ def bode(response: Any, path: str | Path | None, *, keep: bool) -> Figure:
 
 
 def _phase(values: Any) -> Any:
-    """In degrees, without jumps of whole turns; none where there is nothing."""
+    """The phase in degrees, without jumps of whole turns; none where the response is zero."""
     size = np.abs(values)
     there = size > 1e-12 * np.nanmax(size, initial=0.0)
     phase = np.full(len(values), np.nan)

@@ -1,4 +1,4 @@
-"""A mechanism at rest whose driven joints are coordinates like others, so that their motions can be disturbed.
+"""A mechanism at rest whose driven joints become ordinary coordinates, so that their motions can be disturbed.
 
 About a position of rest neighbouring motions d obey, with e the efforts of the drives and the closures' forces G^T lambda,
 
@@ -32,7 +32,7 @@ class AtRest(NamedTuple):
 
     dyn: Dynamics
     q: Array
-    v: Array  # zero but for states of the user's own
+    v: Array  # zero but for user-defined states
     given: Conditions
     multipliers: Array
     drives: dict[str, int]
@@ -73,7 +73,7 @@ class AtRest(NamedTuple):
 
 
 def at_rest(model: Model, q: Array, v: Array, given: Conditions) -> AtRest:
-    """``q``: a position of rest of the model, its drives standing as they do at the time; ``v``: with user-defined states."""
+    """The mechanism at rest. ``q``: a position of rest, its drives standing as at the time; ``v``: with user-defined states."""
     still = frozen(model, given.t)
     dyn = compiled(still)
     multipliers = np.zeros(0)

@@ -1,4 +1,4 @@
-"""Random excitations by their spectra, and what they do to the outputs of a frequency response.
+"""Random excitations by their spectra, and the spectra of the outputs that follow by a frequency response.
 
 Power spectral densities are one-sided and over Hz: the mean square is the area below them, and of an output |H|^2 S.
 

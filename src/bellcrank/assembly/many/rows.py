@@ -21,7 +21,7 @@ from ...errors import BellcrankError, StateError
 from ...model import Model
 from ..failure import freedom
 from ..first import NEWS, Changed, first_assembly, own_assembly
-from ..loops import CLOSED, Held, Loops
+from ..loops import CLOSED, HeldCoordinates, Loops
 from ..start import Given, asked_q, asked_v, held_by, must_be_coordinate, own_position, written
 from .short_way import closure_errors, flowing_rows, moved_rows, settled_rows
 
@@ -32,8 +32,8 @@ MOST_ENTRIES = 4_000_000  # of the Jacobians that are in memory at a time
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is asked of q, or of v: rows (R, n), the model's own where nothing is said; the names that were given, or None."""
+class GivenRows:
+    """The given values of q or v: rows (R, n), the model's own where nothing is given; the given names, or None."""
 
     what: str
     rows: Array
@@ -45,8 +45,8 @@ class Wanted:
         """Given as arrays."""
         return self.given and self.names is None
 
-    def repeated(self, count: int) -> Wanted:
-        return Wanted(self.what, np.array(np.broadcast_to(self.rows, (count, self.rows.shape[1]))), self.given, self.names)
+    def repeated(self, count: int) -> GivenRows:
+        return GivenRows(self.what, np.array(np.broadcast_to(self.rows, (count, self.rows.shape[1]))), self.given, self.names)
 
     def over(self, own: Array, known: tuple[str, ...]) -> Array:
         """Rows (B, n) of other models, with what is given in place of their own."""
@@ -55,19 +55,19 @@ class Wanted:
         return found
 
     def of_row(self, i: int, known: tuple[str, ...]) -> Given:
-        """What row i was given, as ``simulate`` takes it for a single run."""
+        """The values given for row i, as ``simulate`` takes them for a single run."""
         if not self.given:
             return None
         return self.rows[i] if self.names is None else {name: self.rows[i, known.index(name)] for name in self.names}
 
 
-def wanted(dynamics: Dynamics, what: str, given: Any) -> Wanted:
-    """From a mapping of names to numbers, or to one number for each run; from one array or rows of them; from nothing."""
+def wanted(dynamics: Dynamics, what: str, given: Any) -> GivenRows:
+    """The given rows: from names with a number or one for each run, from one array or rows of them, or from nothing."""
     model = dynamics.model
     own, known = (model.given_q, model.q_names) if what == "q" else (model.given_v, model.v_names)
     if not isinstance(given, Mapping):
         rows = np.atleast_2d(dynamics.array(what, own if given is None else given))
-        return Wanted(what, rows, given is not None, None)
+        return GivenRows(what, rows, given is not None, None)
     columns = {name: _column(model, what, name, value) for name, value in given.items()}
     counts = {len(column) for column in columns.values()} - {1}
     if len(counts) > 1:
@@ -75,7 +75,7 @@ def wanted(dynamics: Dynamics, what: str, given: Any) -> Wanted:
     rows = np.tile(own, (counts.pop() if counts else 1, 1))
     for name, column in columns.items():
         rows[:, known.index(name)] = column
-    return Wanted(what, rows, True, tuple(columns))
+    return GivenRows(what, rows, True, tuple(columns))
 
 
 def _column(model: Model, what: str, name: str, value: Any) -> Array:
@@ -91,7 +91,7 @@ def _column(model: Model, what: str, name: str, value: Any) -> Array:
 
 @dataclass(frozen=True)
 class FirstStates:
-    """q (B, nq) and v (B, nv); of rows that cannot be assembled not numbers, and why; what had to be told of the others."""
+    """q (B, nq) and v (B, nv); of rows that cannot be assembled not numbers, and why; the warnings about the others."""
 
     q: Array
     v: Array
@@ -99,7 +99,7 @@ class FirstStates:
     notes: tuple[str, ...]
 
 
-def start_rows(dynamics: Dynamics, q: Wanted, v: Wanted) -> FirstStates:
+def start_rows(dynamics: Dynamics, q: GivenRows, v: GivenRows) -> FirstStates:
     """The first states of as many runs as q and v have rows, at t = 0."""
     if not dynamics.model.closures:
         return FirstStates(q.rows, v.rows, (None,) * len(q.rows), ())
@@ -109,7 +109,7 @@ def start_rows(dynamics: Dynamics, q: Wanted, v: Wanted) -> FirstStates:
 class _Rows:
     """The rows on their way; ``done``: those that satisfy the loops so far."""
 
-    def __init__(self, dynamics: Dynamics, q: Wanted, v: Wanted) -> None:
+    def __init__(self, dynamics: Dynamics, q: GivenRows, v: GivenRows) -> None:
         self.dynamics, self.model, self.loops = dynamics, dynamics.model, Loops(dynamics)
         self.wanted_q, self.wanted_v = q, v
         self.limit = CLOSED * self.loops.length
@@ -148,8 +148,8 @@ class _Rows:
         open_ = self.done & ~(closure_errors(self.loops, self.q) <= self.limit)
         for rows, mask in self._groups(open_, self._asked(self.wanted_q, asked_q, self.model.q_names)):
             held = held_by(self.model, mask)
-            wished = Held.of(self.model, {*held.names, *written(self.model)[0]})
-            kept = wished if held.any and wished.count <= self.base[1] else held
+            preferred = HeldCoordinates.of(self.model, {*held.names, *written(self.model)[0]})
+            kept = preferred if held.any and preferred.count <= self.base[1] else held
             self.q[rows], self.done[rows] = self._short_way(self.q[rows], kept)
 
     def _from_own_position(self) -> None:
@@ -159,7 +159,7 @@ class _Rows:
         else:
             self.q[:] = own
 
-    def _short_way(self, q: Array, held: Held) -> tuple[Array, Mask]:
+    def _short_way(self, q: Array, held: HeldCoordinates) -> tuple[Array, Mask]:
         """Configurations, and whether the loops close there."""
         base, free = self.base
         if not held.any or (self.wanted_q.whole and base is not None and held.count > free):
@@ -177,7 +177,7 @@ class _Rows:
                 held = mask & (mask.sum() <= self.base[1])
             self.v[rows], self.done[rows] = flowing_rows(self.loops, self.q[rows], self.v[rows], held)
 
-    def _asked(self, wanted: Wanted, of_arrays: Callable[[Model, Array], Mask], known: tuple[str, ...]) -> Mask:
+    def _asked(self, wanted: GivenRows, of_arrays: Callable[[Model, Array], Mask], known: tuple[str, ...]) -> Mask:
         """Entries of every row that the caller asks for."""
         if wanted.whole:
             return of_arrays(self.model, wanted.rows)
@@ -185,7 +185,7 @@ class _Rows:
         return np.broadcast_to(named, wanted.rows.shape)
 
     def _groups(self, chosen: Mask, masks: Mask) -> Iterator[tuple[NDArray[np.intp], Mask]]:
-        """Of the chosen rows, those that have the same mask, as many at a time as memory has room for, and the mask."""
+        """The chosen rows in groups with the same mask, as many at a time as memory allows, each with its mask."""
         rows = np.flatnonzero(chosen)
         kinds, which = np.unique(masks[rows], axis=0, return_inverse=True)
         for k, mask in enumerate(kinds):
@@ -205,7 +205,7 @@ class _Rows:
         return [f"row {i}: {note}" for note in found.notes]
 
     def _warn_of_changes(self) -> None:
-        """Of whole arrays that had to be changed, the row that was changed most."""
+        """A warning about whole arrays that had to be changed; it names the row that was changed most."""
         moved = self.q - self.wanted_q.rows if self.wanted_q.whole else np.zeros_like(self.q)
         changed = self.v - self.wanted_v.rows if self.wanted_v.whole else np.zeros_like(self.v)
         sizes = np.nan_to_num(np.abs(np.hstack([moved, changed])).max(axis=1, initial=0.0))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...machine.steps.programs import MASS
 from ...model.manifold import displaced
-from ..loops import Held, Loops
+from ..loops import HeldCoordinates, Loops
 from ..minimum_norm import CLEAR
 from ..newton import IDLE, LONGEST, MOST, SHORTEST
 from ..solution import EXACT
@@ -45,8 +45,8 @@ def _jacobian(loops: Loops, q: Array) -> Array:
     return np.asarray(loops.dynamics.closure_jacobian(q) * loops.rows[:, None])
 
 
-def moved_rows(loops: Loops, held: Held, base: Array, q: Array, limit: float) -> tuple[Array, Mask]:
-    """From a closed configuration until the held coordinates of each row have its values, loops closed all the way."""
+def moved_rows(loops: Loops, held: HeldCoordinates, base: Array, q: Array, limit: float) -> tuple[Array, Mask]:
+    """Rows moved from a closed configuration until their held coordinates have their values, loops closed all the way."""
     model, free, end = loops.model, ~held.v, q
     way = np.where(held.q, end - base, 0.0)
     onward = np.zeros((len(q), model.nv))

@@ -101,9 +101,9 @@ def rows_along(
     """An output of a program at one state along all changes, a row for each."""
     along = {name.removeprefix("d"): np.ascontiguousarray(x.T)[None] for name, x in changes.items()}
     if "u" in along:  # what forces read besides the model's inputs does not change
-        wide = np.zeros((1, dyn.model.input_width, along["u"].shape[2]))
-        wide[:, : along["u"].shape[1]] = along["u"]
-        along["u"] = wide
+        padded = np.zeros((1, dyn.model.input_width, along["u"].shape[2]))
+        padded[:, : along["u"].shape[1]] = along["u"]
+        along["u"] = padded
     rows = {name: x for name, x in given.items() if name in program.inputs}
     return derivatives(dyn, program, rows, Changes(len(changes["dq"]), along), t, inputs)[output].along[0].T
 

@@ -1,4 +1,4 @@
-"""Derivatives of multipliers where equations are redundant: of those for which the reactions of all joints are of least norm.
+"""Derivatives of multipliers where equations are redundant. The multipliers are those whose joint reactions have least norm.
 
 quantities.minimum_norm says which these are. With N the self-stresses, G^T N = 0, and w(lambda) the wrenches of all joints and
 closures, moments over L, they are lambda + N z, where lambda are any that balance the motion and
@@ -61,7 +61,7 @@ class ByDesign:
     inputs: OrZero
 
     def least(self, multipliers: Derivative, ranks: Sequence[int]) -> Derivative:
-        """Those of least reactions, from any that balance the motion, (states, m) and (states, m, parameters)."""
+        """Multipliers of least reactions, from any that balance the motion, (states, m) and (states, m, parameters)."""
         states = [self._one(k).least(*given) for k, given in enumerate(zip(*multipliers, ranks, strict=True))]
         return Derivative(*(np.stack(parts) for parts in zip(*states, strict=True)))
 
@@ -74,7 +74,7 @@ class ByDesign:
 
 
 def design_changes(dyn: Evaluation, design: Design, p: Array | None, along: Mapping[str, Array]) -> Changes:
-    """What changes with the parameters: data of the plan, and inputs of the program."""
+    """Changes with the parameters: of data of the plan, and of inputs of the program."""
     at, count = design.start if p is None else p, len(design.names)
     data = {} if p is None else design_data(dyn.plan, design.arrays(p, dyn.plan))
     return Changes(count, along, design_tangents(dyn.plan, design.tangents(at, dyn.plan), count), data)

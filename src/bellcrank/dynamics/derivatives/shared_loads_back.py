@@ -1,4 +1,4 @@
-"""Multipliers of least reactions, backward: the transposed of shared_loads, at one state.
+"""Adjoints of the multipliers of least reactions, at one state: the transpose of shared_loads.
 
 There d(lambda + N z) = dlambda + dN z - N (CN CN^T)^-1 push, push_k = dCN_k.w + CN_k.dw and G^T dN = -dG^T N, with the rows of
 CN what each self-stress adds to the wrenches w. Of an adjoint b of these multipliers, and y = (CN CN^T)^-1 N^T b,
@@ -21,7 +21,7 @@ from ..transposition import adjoint
 from .shared_loads import OneState, size_along
 
 
-class Pulled(NamedTuple):
+class SharedLoadAdjoints(NamedTuple):
     """Adjoints: of multipliers that balance the motion, (m,); of q, v and a, (size,); of data, with their plans; of L."""
 
     multipliers: Array
@@ -30,8 +30,8 @@ class Pulled(NamedTuple):
     size: float
 
 
-def least_back(at: OneState, multipliers: Array, bar: Array, rank: int) -> Pulled:
-    """``multipliers``: any that balance the motion; ``bar``: the adjoint of those of least reactions, (m,)."""
+def least_back(at: OneState, multipliers: Array, bar: Array, rank: int) -> SharedLoadAdjoints:
+    """The adjoints; ``multipliers``: any that balance the motion; ``bar``: the adjoint of those of least reactions, (m,)."""
     L, _ = size_along(at.design, at.design.start)
     size = np.where(at.moments, L, 1.0)
     N = at.self_stresses(rank) * (np.abs(multipliers).max() or 1.0)
@@ -47,11 +47,11 @@ def least_back(at: OneState, multipliers: Array, bar: Array, rank: int) -> Pulle
     of_stresses = np.outer(z, total) + of_stressed[1:]
     more, of_efforts = _efforts_back(at, at.stressed(multipliers, N), of_stresses)
     state = {name: x + more.get(name, 0.0) for name, x in state.items()}
-    return Pulled(total, state, [*data, of_efforts], -float((seeds * w)[:, at.moments].sum()) / L)
+    return SharedLoadAdjoints(total, state, [*data, of_efforts], -float((seeds * w)[:, at.moments].sum()) / L)
 
 
 def _wrenches(at: OneState, stressed: Array) -> Array:
-    """Of all joints and closures at some multipliers, as shared_loads has them, moments not over L."""
+    """Wrenches of all joints and closures at some multipliers, as shared_loads has them, moments not over L."""
     code, felt = at.measuring_of_all, stressed.copy()
     felt[:, at.efforts] = 0.0
     given = at.given(len(stressed)) | {"lambda": felt}
@@ -79,7 +79,7 @@ def _wrenches_back(
 
 
 def _efforts_back(at: OneState, stressed: Array, bars: Array) -> tuple[dict[str, Array], tuple[Plan, dict[str, Array]]]:
-    """Of the changes of the self-stresses, (k, m), to those of the state and of data that make them."""
+    """From adjoints of the changes of self-stresses, (k, m), to those of the state and of the data."""
     pulled = np.linalg.lstsq(at.G, bars.T, rcond=1e-9)[0].T  # (k, nv)
     seeds = np.vstack([-pulled.sum(axis=0), pulled])
     program, given = QUANTITIES["closed_inverse_dynamics"], at.given(len(stressed)) | {"lambda": stressed}

@@ -45,12 +45,12 @@ def direct_batch(dyn: Evaluation) -> DirectCall:
 
 
 def decline(*arguments: Any) -> bool:
-    """In place of a direct call, where there is none."""
+    """Stands in place of a direct call, where there is none."""
     return False
 
 
 def _refuse(model: Model, *arguments: Any) -> bool:
-    """In place of an acceleration, where the model was loaded for kinematics."""
+    """Stands in place of an acceleration, where the model was loaded for kinematics."""
     assert model.source is not None
     raise DynamicsError(
         f"model {model.name!r} has no accelerations, and no runs: it was loaded for kinematics, and the joints "
@@ -63,7 +63,7 @@ def _refuse(model: Model, *arguments: Any) -> bool:
 def by_variant(
     dyn: Evaluation, q: ArrayLike, v: ArrayLike, tau: OrZero, t: ArrayLike, inputs: OrZero, status: NDArray[Any] | None = None
 ) -> Array:
-    """By a variant of Critchley & Anderson's, state by state, in Python; a state of a batch that has no answer is NaN."""
+    """Accelerations by a variant of Critchley & Anderson's, state by state in Python; NaN where a batch has no answer."""
     given, batched = dyn.checked({"q": q, "v": v, "tau": tau})
     count = len(given["q"])
     states = zip(*given.values(), dyn.time_rows(t, count), dyn.input_rows(inputs, count), strict=True)

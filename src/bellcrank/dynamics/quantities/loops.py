@@ -1,4 +1,4 @@
-"""Closed loops: what their equations ask of a motion, their multipliers, and states moved onto them."""
+"""Closed loops: their equations at a motion, their multipliers, and the projection of states onto them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_ENTRIES = 1_000_000  # of the Jacobian of all closures, for what needs it a
 
 
 class Blocks(NamedTuple):
-    """Of every block of coordinate_reduction (or part of a large one): (nodes,), or (B, nodes).
+    """The blocks of coordinate_reduction (or parts of large ones): (nodes,), or (B, nodes).
 
     pivot     how far it is from losing an equation: the smallest part of an equation that is new, over the root of the sum of
               squares of all; 0 at a singular position

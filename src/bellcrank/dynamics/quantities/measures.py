@@ -47,7 +47,7 @@ class Measuring:
 
 
 def _plan(dyn: Evaluation, names: tuple[str, ...]) -> Plan:
-    """That of the model, with the measures; a design keeps its own, and those moved from it take this with other numbers."""
+    """The plan of the model with the measures; a design keeps its own, and those moved from it take this with other numbers."""
     design, tolerance = dyn.planned.design, dyn.plan.tolerance
     if design is None:
         return make_plan(dyn.model, tolerance=tolerance, measured=names)

@@ -232,7 +232,7 @@ class Stressed:
 
 
 def coupler_place(model: Model, closure: Closure) -> int:
-    """Where the effort of a coupler stands in its wrench: a force, as that of teeth and belts is, or a moment."""
+    """The place of a coupler's effort in its wrench: a force, as that of teeth and belts is, or a moment."""
     row, dof, _ = closure.terms[0]
     return 3 if not closure.mesh and model.joints[row].v_units[dof] == "rad/s" else 0
 
@@ -248,7 +248,7 @@ def _cycle(model: Model, k: int) -> list[tuple[int, float]]:
 
 
 def loop_blocks(dyn: Evaluation) -> list[tuple[Index, Index]]:
-    """Of each block of loops: its equations, and its items: joints, then closures."""
+    """The equations of each block of loops, and its items: joints, then closures."""
     model, tree = dyn.model, dyn.plan.tree
     found = []
     for block in find_blocks(make_graph(model, tree)):

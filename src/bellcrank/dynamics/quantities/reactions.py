@@ -73,7 +73,7 @@ def _drives(dyn: Evaluation, motion: dict[str, Any], t: ArrayLike, inputs: OrZer
 
 
 def _motion(dyn: Evaluation, q: Any, v: Any, a: Any, tau: Any, t: Any, inputs: Any, known: Any = None) -> dict[str, Any]:
-    """With the multipliers, where a model has closures and they are not known already."""
+    """The motion with multipliers, where a model has closures and they are not known already."""
     if dyn.model.closures and known is None:
         known = multipliers_of(dyn, q, v, tau, t=t, inputs=inputs)
     return {"q": q, "v": v, "a": a, "lambda": known}

@@ -1,4 +1,4 @@
-"""Do the equations that planning left out agree with the motion that the others determine?
+"""Whether the equations that planning left out agree with the motion that the others determine.
 
 Of equations that depend on each other coordinate reduction keeps some (dynamics.node_ranks). The others hold by themselves, as
 long as they were rightly found redundant. At every state what they leave is compared with the terms of the node's equations,
@@ -40,7 +40,7 @@ def agree(walk: Walk, node: Node) -> None:
 
 
 def refuse(node: Node, name: str, values: Sequence[Number], excess: Number) -> None:
-    """What was written before becomes not a number where the excess is above zero."""
+    """Replaces outputs that were written by NaN where the excess is above zero."""
     node.output_joints(name, [select(less(excess, _NOTHING), x, NAN) for x in values])
 
 
@@ -61,7 +61,7 @@ def shaken(walk: Walk, node: Node) -> Number:
 
 
 def allowed_share(walk: Walk, node: Node, places: Sequence[Placed]) -> Number:
-    """By the tolerance, and by how far the node's loops are open."""
+    """The share that is allowed by the tolerance, and by how far the node's loops are open."""
     error = greatest(absolute(e.error) * scale for e, scale in scaled_equations(node, places))
     return LENIENT * node.tolerance + _AMPLIFIED * error / walk.length
 

@@ -43,7 +43,7 @@ from .node_places import Rows, closure_rows, place_all
 
 
 def accelerations_and_powers(walk: Walk) -> None:
-    """All that the balance of energy needs, besides: what drives and driven closures give."""
+    """Accelerations, and all that the balance of energy needs besides: the powers of drives and driven closures."""
     acceleration(walk)
     cut_open(walk)
     from_residuals(walk)
@@ -70,7 +70,7 @@ def cut_open(walk: Walk) -> None:
 
 
 def from_residuals(walk: Walk, states: bool = True) -> None:
-    """G^T lambda = residual; ``states`` of the bodies that closures hold are left for later, where they are not needed here."""
+    """G^T lambda = residual; ``states`` of bodies with closures are left for later, where they are not needed here."""
     if states:
         walk.closure_states()
     walk.nodes(local)
@@ -79,7 +79,7 @@ def from_residuals(walk: Walk, states: bool = True) -> None:
 
 
 def local(node: Node) -> None:
-    """All of a block of one node; the rows of a node of a larger one."""
+    """All equations of a block that is one node; of a node of a larger block its own rows."""
     if node.link:
         at = place_all(node, still=True)[0]
         node.at = carrier(at, at.s, Motion.zero())._replace(swing=ZERO)
@@ -140,7 +140,7 @@ def turned(turn: tuple[tuple[Number, ...], ...], values: Sequence[Number]) -> li
 
 
 def gather(node: Node) -> None:
-    """What the separator would have to give, for each of the motions that are left to it."""
+    """The efforts that the separator would have to supply, for each of the motions that are left to it."""
     if node.link:
         long_loops.carry_rigidly(node, [1.0] * len(node.dofs), node.joint_values("residual"))
     if not node.condensed:
@@ -197,14 +197,14 @@ def resolve(node: Node) -> None:
 
 
 def output_multipliers(node: Node, found: Sequence[Number]) -> None:
-    """Of the closures that are evaluated at a link."""
+    """Writes the multipliers of the closures that are evaluated at a link."""
     for closure, slots, turn in zip(node.closing, node.link.closings, node.turns, strict=True):
         own = dict(zip(closure.kept, slots, strict=True))
         closure.output("lambda", turned(turn, [found[own[k]] if k in own else 0.0 for k in range(closure.rows)]))
 
 
 def shares(shared: Sequence[Sequence[int]], left: list[Number], agreeing: dict[int, Number], first: int) -> list[list[Number]]:
-    """What each child gives: where several could, all but one give the multiplier of the equation that makes them agree."""
+    """The share of each child: of several that could, all but one give the multiplier of the equation that makes them agree."""
     given: dict[int, int] = {}
     for k, own in enumerate(shared):
         for j in own:

@@ -1,7 +1,7 @@
-"""Back onto the closures, node by node: the smallest change of a node's coordinates that satisfies its equations.
+"""Projection onto the closures, node by node: the smallest change of a node's coordinates that satisfies its equations.
 
 The same nodes, rows and null spaces as in coordinate_reduction (EQUATIONS 3.10, "Projection"): k0 of G dx = -error is the
-change, and a node that is no part of a larger block needs nobody else for it. Where a block is taken apart the same elimination
+change, and a node that is not part of a larger block needs no other node for it. Where a block is split the same elimination
 runs with the identity instead of the inertias. Slides are scaled by a typical length, except in blocks that fall into several
 nodes.
 

@@ -92,7 +92,7 @@ def momenta(body: Any) -> tuple[Number, ...]:
 
 
 def place_all(node: Node) -> list[Placed]:
-    """As node_places.place_all; V is zero, c the velocity that prescribed motions bring."""
+    """Like node_places.place_all, with V zero and c the velocity that prescribed motions cause."""
     base = Placed(Matrix.identity(), ZERO, Motion.zero(), Motion.zero(), ())
     places: list[Any] = [None] * len(node.bodies) + [node.borrowed(k) for k in range(node.borrows)]
     for k, body in enumerate(node.bodies):

@@ -1,4 +1,4 @@
-"""What closures demand of positions and velocities: errors, the Jacobian, and the smallest change that mends them.
+"""Errors of closures in positions and velocities, their Jacobian, and the smallest change that corrects the errors.
 
 The equations (EQUATIONS 1.6) are carried inward rigidly, at the bodies' origins in the ground's axes; what one leaves at a
 joint is its row of the Jacobian G there. A change of least norm, angles in rad and lengths scaled, is
@@ -27,13 +27,13 @@ Wanted = Callable[[Equation], Number]
 
 
 def errors(walk: Walk) -> None:
-    """Of every equation: what should be zero, and its rate."""
+    """For every equation: the error, which should be zero, and its rate."""
     walk.closures(partial(holding, lambda equation: 0.0))
     walk.output_equations("closure", "error", "rate")
 
 
 def right_hand_sides(walk: Walk) -> None:
-    """Of every equation: gamma in G a = gamma; once outward over the bodies, so that the cost is linear."""
+    """For every equation: gamma in G a = gamma, by one pass outward over the bodies, so that the cost is linear."""
     walk.outward(known_motion, base=(Matrix.identity(), ZERO, ZERO, Motion.zero()))
     walk.closures(left_by_velocities)
     walk.output_equations("gamma", "right")
@@ -52,13 +52,13 @@ def known_motion(
     swing = w_i.cross(w_i.cross(shift) + v_ij * 2.0) + w_ij.cross(v_ij)
     D = Motion(w_i.cross(w_ij) + (R @ more.w), swing + (R @ more.v))
     A = Motion(A.w + D.w, A.v + A.w.cross(shift) + D.v)
-    if body.held:
+    if body.attached:
         body.leave_known(A)
     return R, r, w_i + w_ij, A
 
 
 def left_by_velocities(closure: Closure) -> Sequence[Carried]:
-    """What the accelerations that velocities bring about leave of the closure's equations."""
+    """The residual of the closure's equations at the accelerations that velocities cause."""
     answers = []
     for equation in closure.equations:
         right = equation.gamma
@@ -95,7 +95,7 @@ def holding(wanted: Wanted, closure: Closure) -> Sequence[Carried]:
 
 
 def rigid(body: Body, row: Row, f: Force) -> Force:
-    """What the equation says of each coordinate: its row of the Jacobian."""
+    """The coefficients of the equation on each coordinate: its row of the Jacobian."""
     row.leave(body, [S.dot(f) + own for S, own in zip(body.B2, row.own(body), strict=True)], 0.0, 0.0)
     return Force(f.n + body.shift.cross(f.f), f.f)
 
@@ -131,7 +131,7 @@ def change(name: str, body: Body, nothing: float) -> float:
 
 
 def mass_projection(walk: Walk, wanted: Wanted, name: str) -> None:
-    """The same with the smallest kinetic energy: one pass inward and outward of the multipliers' recursion (EQUATIONS 1.9)."""
+    """The projection of least kinetic energy: one pass inward and outward of the multipliers' recursion (EQUATIONS 1.9)."""
     walk.outward(massive_placement, base=(Matrix.identity(), ZERO))
     walk.inward(elimination, leaf=ArticulatedInertia.zero())
     walk.closures(partial(holding, wanted))

@@ -46,12 +46,12 @@ def eliminate_condensed(node: Node, H: Any, among: Sequence[int], *, watch: bool
 
 
 def children_of(node: Any) -> list[tuple[Sequence[int], int]]:
-    """Of each child: our coordinates that it shares, size of its y."""
+    """For each child: the coordinates of this node that it shares, and the size of its y."""
     return list(zip(node.shared, node.form_sizes, strict=True))
 
 
 def given_by(shared: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
-    """Which child gives a coordinate, and its number there: the first that could."""
+    """The child that supplies a coordinate, and its number there: the first that could."""
     given: dict[int, tuple[int, int]] = {}
     for k, own in enumerate(shared):
         for i, j in enumerate(own):
@@ -72,7 +72,7 @@ def free_joints(node: Any) -> list[int]:
 
 
 def first_of(node: Any, k: int) -> int:
-    """Where in w the y of a child are."""
+    """The place in w at which the y of a child begin."""
     return len(free_joints(node)) + sum(node.form_sizes[:k])
 
 
@@ -196,7 +196,7 @@ def _with_least(M: Any, z: int, K: Any) -> Any:
 
 
 def _message(S: Any) -> tuple[ArticulatedInertia, Force]:
-    """Of a form over (1; A)."""
+    """The message of a form over (1; A)."""
     I = [[S[1 + i, 1 + j] if i <= j else 0.0 for j in range(6)] for i in range(6)]  # noqa: E741
     felt = ArticulatedInertia(
         Symmetric(I[0][0], I[0][1], I[0][2], I[1][1], I[1][2], I[2][2]),

@@ -88,7 +88,7 @@ def kinematics(walk: Walk, node: Node) -> None:
 
 
 def unturned(node: Node) -> None:
-    """Where everything is, and how it moves if the base does not turn."""
+    """Poses and motions of the bodies if the base does not turn."""
     node.unturned = tuple(place_all(node, spin=ZERO))
 
 
@@ -102,7 +102,7 @@ def send_spins(node: Node, places: Sequence[Placed]) -> None:
 
 
 def embed(walk: Walk, node: Node, places: Sequence[Placed]) -> None:
-    """What is the node's own: the motions that its closures leave, and what its bodies take to move so."""
+    """The node's own form: the motions that its closures leave, and the forces that its bodies need for them."""
     G, gamma = closure_rows(node, places, walk.baumgarte)
     if node.condensed:
         node.rows = tuple((*row, -right) for row, right in zip(G, gamma, strict=True))

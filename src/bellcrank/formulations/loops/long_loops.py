@@ -77,7 +77,7 @@ def place(
 
 
 def _hold(node: Node, k: int, ends: Sequence[Placed], equations: Sequence[Carried], gravity: Motion | None) -> None:
-    """The equations that are kept take hold of the bodies at their ends, in the axes of these.
+    """The equations that are kept act on the bodies at their ends, in the axes of these.
 
     What they say of the base is what the ends leave: a motion of all bodies as one says nothing, even off the closures.
     """
@@ -174,7 +174,7 @@ def size_of(R: Sequence[Sequence[Number]]) -> tuple[Number, Number]:
 
 
 def message(node: Node, I: ArticulatedInertia, P: Force, least: Number) -> tuple[ArticulatedInertia, Force]:  # noqa: E741
-    """What the first link reports: with the equations of its loop satisfied."""
+    """The message of the first link: with the equations of its loop satisfied."""
     K, still = solve(node, least)
     for k, gain, x in zip(K, node.moving, still, strict=bool(K)):
         I, P = I.minus_outer(k * -1.0, gain), P + k * x  # noqa: E741
@@ -205,7 +205,7 @@ def pushed(node: Node, free: Sequence[Number], found: Sequence[Number]) -> list[
 
 
 def carry_rigidly(node: Node, weights: Sequence[Number], free: Sequence[Number]) -> None:
-    """As ``carry``, where coordinates divided by their weights count equally and nothing has mass."""
+    """``carry`` for a motion in which coordinates divided by their weights count equally and nothing has mass."""
     D = Factors([[0.0] * a for a in range(len(weights))], [w * w for w in weights])
     carry(node, node.at, D, free, [Force.zero()] * len(weights))
     if node.link.is_first:

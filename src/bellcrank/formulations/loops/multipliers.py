@@ -29,25 +29,25 @@ from ...spatial import ArticulatedInertia, Force, Matrix, Motion, Vector, elimin
 from ...spatial.elimination import FullPivot
 from ...spatial.vector import ZERO
 from .. import reference_point
-from ..base import Body, Carried, Closure, Held, Row, Walk
+from ..base import AttachedBody, Body, Carried, Closure, Row, Walk
 from ..program import Program
 from ..reference_point import Felt, Reference, State
 
-Seen = Callable[[Held], tuple[Vector, Vector]]
+Seen = Callable[[AttachedBody], tuple[Vector, Vector]]
 
 
-def from_centroid(body: Held) -> tuple[Vector, Vector]:
+def from_centroid(body: AttachedBody) -> tuple[Vector, Vector]:
     """The closure's point seen from the reference point, and the rate of that: tables 1 to 4."""
     s = body.p - body.r - body.rho
     return s, body.w.cross(s)
 
 
-def from_joint_point(body: Held) -> tuple[Vector, Vector]:
+def from_joint_point(body: AttachedBody) -> tuple[Vector, Vector]:
     s = body.p - body.r
     return s, body.w.cross(s)
 
 
-def from_origin(body: Held) -> tuple[Vector, Vector]:
+def from_origin(body: AttachedBody) -> tuple[Vector, Vector]:
     return body.p, body.v + body.w.cross(body.p - body.r)
 
 

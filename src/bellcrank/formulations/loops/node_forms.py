@@ -1,4 +1,4 @@
-"""What the motion of a node takes, as a quadratic form in its unknowns; and eliminating them.   EQUATIONS 3.10"""
+"""Gauss' function of a node as a quadratic form in its unknowns, and the elimination of unknowns.   EQUATIONS 3.10"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Takes = Callable[[Any, Placed, RigidInertia, Motion], Force]  # what a body take
 
 
 class Form(NamedTuple):
-    """What a node's motion takes: 1/2 (A y)^T [I U; U^T D] (A y) + P A - d y, A the acceleration of the base.
+    """The quadratic form of a node: 1/2 (A y)^T [I U; U^T D] (A y) + P A - d y, A the acceleration of the base.
 
     Of a node on ground, whose acceleration is known, only D and d are there.
     """
@@ -81,7 +81,7 @@ class Sums:
         return 1 if self.on_ground else 7
 
     def _end(self, H: Any, I: ArticulatedInertia) -> None:  # noqa: E741
-        """What is about the base alone."""
+        """The part of the form that is about the base alone."""
         if self.on_ground:
             return
         n = H.rows - 6
@@ -91,7 +91,7 @@ class Sums:
                 H[n + k, n + j] = x
 
 
-class LateForm(NamedTuple):
+class DeferredForm(NamedTuple):
     """A Form that is not added up yet: inertia, force and motions of each body; effort and armature of each coordinate.
 
     Motions come with the coordinate that brings them about, a word: structure.
@@ -103,8 +103,8 @@ class LateForm(NamedTuple):
     joints: tuple[tuple[Number, Number], ...]
 
 
-class LateSums(Sums):
-    """Of a wide node: the terms are added up in memory, when all are known; until then they take less room."""
+class DeferredSums(Sums):
+    """The sums of a wide node: terms are added up in memory once all of them are known; until then they take less memory."""
 
     def __init__(self, size: int, on_ground: bool) -> None:
         super().__init__(0, on_ground)
@@ -118,11 +118,11 @@ class LateSums(Sums):
             self.P = self.P + h
 
     def add_joint(self, N: Sequence[Number], effort: Number, armature: Number) -> None:
-        """Of a node whose y are its coordinates."""
+        """Adds a joint to a node whose y are its coordinates."""
         self.joints[N.index(1.0)] = effort, armature
 
     def form(self) -> Any:
-        return LateForm(self.I, self.P, tuple(self.terms), tuple(self.joints))
+        return DeferredForm(self.I, self.P, tuple(self.terms), tuple(self.joints))
 
     def matrix(self, node: Any, I: ArticulatedInertia) -> tuple[Any, Sequence[int]]:  # noqa: E741
         """H += J^T (I J, h, I) for all terms, over those y that move anything here."""
@@ -160,7 +160,7 @@ _ZERO_SIX: tuple[Number, ...] = (0.0,) * 6
 
 
 def _is_there(x: Number) -> bool:
-    """Not zero by structure."""
+    """Whether a number is not zero by structure."""
     return not is_constant(x) or x != 0
 
 
@@ -174,7 +174,7 @@ def six_rows(I: ArticulatedInertia) -> list[tuple[Number, ...]]:  # noqa: E741
 
 
 def sums_of(node: Any, size: int) -> Sums:
-    return LateSums(size, node.on_ground) if node.in_memory else Sums(size, node.on_ground)
+    return DeferredSums(size, node.on_ground) if node.in_memory else Sums(size, node.on_ground)
 
 
 def inertia_force(body: Any, at: Placed, inertia: RigidInertia, c: Motion) -> Force:
@@ -189,8 +189,8 @@ def inertia_force(body: Any, at: Placed, inertia: RigidInertia, c: Motion) -> Fo
 
 
 def resumed(form: Any, on_ground: bool) -> Sums:
-    if isinstance(form, LateForm):
-        late = LateSums(0, on_ground)
+    if isinstance(form, DeferredForm):
+        late = DeferredSums(0, on_ground)
         late.P, late.terms, late.joints = form.P, list(form.terms), list(form.joints)
         return late
     sums = Sums(len(form.d), on_ground)

@@ -1,4 +1,4 @@
-"""Where a node's bodies are, how they move, and the rows of its closures; in the axes and at the origin of its base.
+"""Poses and motions of a node's bodies, and the rows of its closures, in the axes and at the origin of the node's base.
 
 EQUATIONS 3.10; coordinate_reduction has the symbols. The velocity of the base's origin counts as zero.
 """
@@ -18,7 +18,7 @@ Rows = list[list[Number]]
 
 
 def place_all(node: Node, still: bool = False, spin: Vector | None = None) -> list[Placed]:
-    """Of the node's own bodies, then of those that other nodes lend; the base stands still but for its spin.
+    """Places of the node's own bodies, then of those that other nodes lend; the base stands still but for its spin.
 
     Where only positions matter (``still``) nothing moves.
     """
@@ -43,7 +43,7 @@ def place(body: Any, parent: Placed, still: bool = False) -> Placed:
 
 
 def turning(at: Placed, spin: Vector) -> Placed:
-    """The same on a base that turns, if it did not."""
+    """A place on a base that turns with ``spin``, from the place on a base that does not turn."""
     return at._replace(V=at.V + Motion(spin, ZERO), c=at.c + _rate(Motion(spin, ZERO), at.V))
 
 

@@ -1,1 +1,1 @@
-"""What check says of closed loops: freedom, redundancy, singular positions."""
+"""The part of ``check`` about closed loops: degrees of freedom, redundancy, singular positions."""

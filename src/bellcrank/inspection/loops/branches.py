@@ -1,10 +1,10 @@
-"""Which velocities of a configuration a motion follows: the second order of the equations that close loops, block by block.
+"""Velocities of a singular configuration that a motion can follow: the second order of the loop equations, block by block.
 
 Redundant combinations of the equations ask for quadratic forms of the velocities that vanish (singular.impacts.cone). In a
 regular configuration the forms vanish by themselves, for all velocities with G v = 0. Where one does not, the velocities that
 a motion follows are a cone:
 
-change point    the cone is no linear space: branches of the motion meet in it
+change point    the cone is not a linear space: branches of the motion meet in it
 shaky           the cone spans less than G v = 0 does: to the rest no motion belongs
 """
 
@@ -30,7 +30,7 @@ STARTS, MOST_STARTS = 8, 64  # directions from which the cone is sought: for eac
 
 @dataclass(frozen=True)
 class Branches:
-    """Of one block.
+    """The branches of one block.
 
     block
     parting   (rows,)       shares of the equations in what is demanded in second order
@@ -51,7 +51,7 @@ class Branches:
 
 
 def branches(loops: Loops, q: Array, t: float, block: EquationBlock) -> Branches | None:
-    """None for a block that is too large to be asked."""
+    """The branches of a block; None for a block that is too large."""
     d = block.motions.shape[1]
     if d != block.mobility or d > LARGEST:
         return None

@@ -26,7 +26,7 @@ def spatial_count(model: Model) -> int:
 
 
 def planar_count(model: Model, found: list[EquationBlock]) -> int | None:
-    """With closures of planar blocks counted in their plane; None where no block is planar."""
+    """The count with closures of planar blocks counted in their plane; None where no block is planar."""
     total, planar = model.nv - len(model.state_places), False
     owners = joint_of_dofs(model)
     for block in found:
@@ -91,7 +91,7 @@ def _axes_in_plane(closure: Closure, normal: Array) -> int | None:
 
 
 def _freedoms(joint: Joint, normal: Array) -> tuple[Array, Array]:
-    """What a joint leaves free in the plane and out of it, (nv, 6) each: turns, then slides, in the design position."""
+    """The freedoms of a joint in the plane and out of it, (nv, 6) each: turns, then slides, in the design position."""
     A = closing_axes(Closure("", "joint", joint=joint))
     S = freedoms(type(joint), joint.pitch or 0.0) @ np.kron(np.eye(2), A).T
     across = np.outer(normal, normal)

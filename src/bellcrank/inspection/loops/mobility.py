@@ -1,4 +1,4 @@
-"""The loops of a model: how many, what is free, what is redundant, what is singular, and what would help.
+"""A report on the loops of a model: how many, what is free, redundant or singular, and remedies.
 
 code    shape        meaning
 J       (m, nv)      equations that close the loops, rows in metres, columns in radians (assembly.loops)
@@ -73,7 +73,7 @@ class LoopReport:
 
 
 def inspect_loops(model: Model, *, rank_tolerance: float | None = None) -> LoopReport | None:
-    """None for a tree."""
+    """A report on the loops of a model; None for a tree."""
     if not model.closures:
         return None
     dyn = Dynamics(model, "multipliers", rank_tolerance=rank_tolerance, optimisation=0)  # nothing to plan

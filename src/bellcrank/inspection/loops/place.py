@@ -1,4 +1,4 @@
-"""A configuration and what the equations that close loops say there; and another nearby that is as regular as any."""
+"""A configuration with the loop equations there, and a regular configuration nearby."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def nearby_of(loops: Loops, here: Place, parts: list[Branches | None]) -> Place 
 
 
 def _step_on(loops: Loops, here: Place, parts: list[Branches | None]) -> Place | None:
-    """Of several configurations a step further, the one of largest rank."""
+    """The configuration of largest rank among several that are a step further."""
     found = []
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or all(part.regular for part in known):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...assembly.loops import Held, Loops
+from ...assembly.loops import HeldCoordinates, Loops
 from ...assembly.minimum_norm import allowed_part
 from ...assembly.newton import close
 from ...dynamics.singular_positions import lowest, weakest
@@ -44,8 +44,8 @@ def further(loops: Loops, q: Array, t: float, way: Array) -> Array | None:
     if size < 1e-9:
         return None
     guess = displaced(loops.model, q, 0.15 / size * way * loops.units)
-    found = close(loops, guess, Held.of(loops.model, set()), t, 1e-10 * loops.length)
-    everything = Held.of(loops.model, set(loops.model.q_names))
+    found = close(loops, guess, HeldCoordinates.none(loops.model), t, 1e-10 * loops.length)
+    everything = HeldCoordinates.all(loops.model)
     gone = np.abs(everything.toward(q, q, found.q) / loops.units).max()
     return found.q if found.error <= 1e-10 * loops.length and gone > 0.03 else None
 
@@ -67,7 +67,7 @@ class PathToSingularity:
 
     def __init__(self, loops: Loops, q: Array, t: float, rank: int, tangent: Array) -> None:
         self.loops, self.t, self.rank = loops, t, rank
-        self.nothing = Held.of(loops.model, set())
+        self.nothing = HeldCoordinates.none(loops.model)
         self.start, self.tangent = q, tangent / np.linalg.norm(tangent)
 
     def pivot(self, q: Array) -> float:
@@ -138,7 +138,7 @@ def _may_be_near(before: float, pivot: float, after: float) -> bool:
 
 def moved_words(loops: Loops, q: Array, to: Array, named: set[int]) -> str:
     """'crank' by 0.31 rad: of the coordinates that move, a motor's or the one that moves most."""
-    everything = Held.of(loops.model, set(loops.model.q_names))
+    everything = HeldCoordinates.all(loops.model)
     d = everything.toward(q, q, to)
     scaled = np.abs(d / loops.units)
     chosen = [k for k in named if scaled[k] > 0.1 * scaled.max()] or [int(np.argmax(scaled))]

@@ -1,4 +1,4 @@
-"""What a report says of singular positions: shaky parts, change points, dead centres, and what lies ahead."""
+"""The singular positions in a report: shaky parts, change points, dead centres, and those that lie ahead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...assembly.loops import Held, Loops
+from ...assembly.loops import HeldCoordinates, Loops
 from ...model import Closure, Model
 from ...plan.equation_blocks import EquationBlock
 from . import singular
@@ -96,7 +96,7 @@ def _ahead(loops: Loops, here: Place, block: EquationBlock, motors: set[int]) ->
 
 def _branch(loops: Loops, here: Place, nearby: Place) -> Array:
     """The direction from the start to the configuration nearby."""
-    return Held.of(loops.model, set(loops.model.q_names)).toward(here.q, here.q, nearby.q) / loops.units
+    return HeldCoordinates.all(loops.model).toward(here.q, here.q, nearby.q) / loops.units
 
 
 def _losing(loops: Loops, here: Place, nearby: Place, parts: list[Branches | None]) -> list[str]:

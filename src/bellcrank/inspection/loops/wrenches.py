@@ -1,4 +1,4 @@
-"""What the equations of a closure hold: forces and moments, along the axes of its joint.
+"""Forces and moments that the equations of a closure transmit, along the axes of its joint.
 
 An axis triad of a joint is (e1, e2, axis), as it stands on its first body. The equations themselves (constraints/basic.py) say
 what each of them is on a point of body b, and oppositely on body a, for a unit of its multiplier.
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 class PlacedModel(NamedTuple):
-    """Where bodies are; ground is the last row."""
+    """Poses of the bodies; ground is the last row."""
 
     positions: Array  # (n + 1, 3)
     rotations: Array  # (n + 1, 3, 3)

@@ -1,4 +1,4 @@
-"""What the writers of other programs' files have in common: frames, points, forces on a joint, and what cannot be said."""
+"""Shared parts of the writers of other programs' files: frames, points, forces on a joint, and what cannot be expressed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Export:
         return ours if source is None or source.format != self.format else source.names.get(ours, ours)
 
     def offset(self, i: int) -> Array:
-        """From the parent's origin to the joint's point, in the design position; a free joint has it from the Spec."""
+        """The offset from the parent's origin to the joint's point, in the design position; of a free joint from the Spec."""
         if self.model.joints[i].kind != "free":
             return self.model.position[i]
         if self.spec is not None:
@@ -95,7 +95,7 @@ class Export:
         return self.model.given_q[self.model.q_index[i] :][:3]
 
     def origin(self, i: int) -> Array:
-        """Where the origin of a body is in the design position."""
+        """The origin of a body in the design position."""
         total = np.zeros(3)
         while i >= 0:
             total = total + self.offset(i)
@@ -152,7 +152,7 @@ class Export:
         return found
 
     def finish(self, *, partial: bool) -> list[str]:
-        """What is left out; raises ModelError if that is more than was allowed."""
+        """A list of what is left out; raises ModelError if that is more than was allowed."""
         if self.never or (self.cannot and not partial):
             left_out = argument("partial", True)
             lines = [f"{line} ({left_out} cannot leave it out)" for line in self.never]

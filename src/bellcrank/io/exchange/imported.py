@@ -1,4 +1,4 @@
-"""What the readers of other programs' files have in common: bodies in frames of their own, merged and named as ours.
+"""Shared parts of the readers of other programs' files: bodies in frames of their own, merged and named as ours.
 
 A reader lists the bodies of its file as they are in the design position, all in axes parallel to the world's; ``ImportedParts``
 makes the parts of a Spec from them. Places are written in the frame of the body that they belong to, so that moving a joint
@@ -39,7 +39,7 @@ _SECTIONS = list(dict.fromkeys(cls.section for cls in ELEMENT_SPECS))
 
 
 @dataclass
-class TheirJoint:
+class ImportedJoint:
     """A joint of one kind of ours; its point is from the origin of its body."""
 
     name: str
@@ -54,7 +54,7 @@ class TheirJoint:
 
 
 @dataclass
-class TheirBody:
+class ImportedBody:
     """A body, and the joints by which it hangs on its parent, one after the other; without one it is fixed to it."""
 
     name: str
@@ -64,7 +64,7 @@ class TheirBody:
     mass: float
     center: Array  # from its origin
     J: Array
-    joints: list[TheirJoint] = field(default_factory=list)
+    joints: list[ImportedJoint] = field(default_factory=list)
     where: Where = NOWHERE
 
     @property
@@ -78,7 +78,7 @@ class ImportedParts:
     ``keep`` keeps bodies that are fixed to others; else they are merged, and their names become points.
     """
 
-    def __init__(self, bodies: Sequence[TheirBody], *, keep: bool) -> None:
+    def __init__(self, bodies: Sequence[ImportedBody], *, keep: bool) -> None:
         self.theirs, self.names = bodies, FreeNames()
         self.keep = keep or not any(body.moves for body in bodies)
         self.carrier: list[int] = list(range(len(bodies)))  # the body that each is part of, -1 = ground
@@ -112,12 +112,12 @@ class ImportedParts:
     def kept(self, i: int) -> bool:
         return self.carrier[i] == i
 
-    def _joints(self, i: int) -> list[TheirJoint]:
+    def _joints(self, i: int) -> list[ImportedJoint]:
         """The joints of a body that is kept; one that has none is fixed."""
         body = self.theirs[i]
         if not self.kept(i):
             return []
-        return body.joints or [TheirJoint(f"{body.name}_fixed", "fixed", np.zeros(3), where=body.where)]
+        return body.joints or [ImportedJoint(f"{body.name}_fixed", "fixed", np.zeros(3), where=body.where)]
 
     def _between(self, i: int) -> list[str]:
         """Names of the bodies without mass between the joints of a body."""
@@ -137,7 +137,7 @@ class ImportedParts:
         return GROUND if at < 0 else self.body_names[at]
 
     def offset(self, i: int, point: Array) -> Array:
-        """From the origin of our body, which is at the last of its joints, to a point given from the origin of their body i."""
+        """The offset from the origin of our body, at its last joint, to a point given from the origin of their body i."""
         if i < 0:
             return point
         at = self.carrier[i]
@@ -155,7 +155,7 @@ class ImportedParts:
         return ours
 
     def look(self, i: int, kind: str, size: Iterable[float], position: Array, axes: Array, **more: Any) -> None:
-        """How a part of their body i looks; its position and axes are in the frame of that body."""
+        """The look of a part of their body i; its position and axes are in the frame of that body."""
         R, body = self.theirs[i].R, self.body(i)
         x, y, z = tidy(self.offset(i, R @ position)).tolist()
         self.looks.append(Look(body, kind, tuple(map(float, size)), (x, y, z), tuple(map(tuple, (R @ axes).tolist())), **more))
@@ -198,7 +198,7 @@ class ImportedParts:
         )
 
     def _changes(self) -> Iterator[str]:
-        """What every reader changes."""
+        """Changes that every reader makes."""
         frictions = [item for item in self.elements if isinstance(item, FrictionSpec)]
         rubbing = {item.joint: CREEP if item.velocity is None else item.velocity for item in frictions}
         for velocity in dict.fromkeys(rubbing.values()):
@@ -225,7 +225,7 @@ class ImportedParts:
         return bodies, made
 
     def _mass(self, i: int) -> MassProperties:
-        """Of a body with all that is fixed to it: m, c = sum m c / m, J = sum J + m (d.d 1 - d d^T), d from c."""
+        """Mass properties of a body with all fixed to it: m, c = sum m c / m, J = sum J + m (d.d 1 - d d^T), d from c."""
         parts = [k for k in self.parts[i] if self.theirs[k].mass != 0 or self.theirs[k].J.any()]
         if not parts:
             return MassProperties(0.0, None)
@@ -246,7 +246,7 @@ class ImportedParts:
                 yield from ((name, quaternion_of(body.R)) for name in (*self.between[i], self.body_names[i]))
 
     def _references(self) -> Iterable[tuple[str, tuple[float, ...]]]:
-        """Of a free joint where it is on our parent, of which theirs may have become a part."""
+        """Reference position of a free joint on our parent, of which theirs may have become a part."""
         for i, body in enumerate(self.theirs):
             for joint, name in zip(self._joints(i), self.joint_names[i], strict=True):
                 given = joint.reference
@@ -256,7 +256,7 @@ class ImportedParts:
                     yield name, given
 
 
-def _joint(joint: TheirJoint, name: str, parent: str, child: str, point: Place) -> JointSpec:
+def _joint(joint: ImportedJoint, name: str, parent: str, child: str, point: Place) -> JointSpec:
     axis, axis2 = (None if a is None else triple(a) for a in (joint.axis, joint.axis2))
     ends = parent, child, point
     return JointSpec(name, joint.kind, *ends, axis, joint.armature, axis2, limits=joint.limits, where=joint.where)

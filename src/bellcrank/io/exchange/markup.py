@@ -1,4 +1,4 @@
-"""XML from strangers: a plain tree with line numbers, without entities, namespaces or anything that opens other files."""
+"""XML from untrusted files: a plain tree with line numbers, without entities, namespaces or anything that opens other files."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 def check_mesh(table: TomlTable, file: str, needed: bool = True) -> Path | None:
-    """Where the file of a mesh is; complains if it is not in the folder of the model, or if a text has none."""
+    """The path of a mesh file; notes a problem if it is not in the folder of the model, or if a text has none."""
     if table.source.problems.blames(str(table.about)) or not file:
         return None
     folder = folder_of(table)
@@ -29,12 +29,12 @@ def check_mesh(table: TomlTable, file: str, needed: bool = True) -> Path | None:
 
 
 def folder_of(table: TomlTable) -> Path | None:
-    """Where the model's file is; None for a model that was given as a text."""
+    """The folder of the model's file; None for a model that was given as a text."""
     return Path(table.source.file).parent if table.source.file.lower().endswith(".toml") else None
 
 
 def why_not(file: str, folder: Path | None) -> str | None:
-    """Why a file that a model names is not one of its folder, if it is none."""
+    """The reason why a file that a model names is not in its folder, if it is not."""
     reason = _outside(file)
     return _missing(folder, file) if reason is None and folder is not None else reason
 

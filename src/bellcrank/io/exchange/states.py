@@ -35,7 +35,7 @@ XYZW = [1, 2, 3, 0]  # the order of Pinocchio's quaternions
 
 
 class Piece:
-    """How the coordinates of one joint are written elsewhere: ``theirs`` of them. Arrays may have leading dimensions."""
+    """The coordinates of one joint in another program: ``theirs`` of them. Arrays may have leading dimensions."""
 
     theirs = 1
 
@@ -118,7 +118,7 @@ class FloatingMuJoCo(Piece):
 
 
 class FloatingOnBody(FloatingMuJoCo):
-    """On a moving body MuJoCo has three slides along the axes of the parent, and a ball."""
+    """A free joint on a moving body, for which MuJoCo has three slides along the axes of the parent, and a ball."""
 
     def there(self, q: Array) -> Array:
         return np.concatenate([q[..., :3], Ball(self.frame).there(q[..., 3:])], axis=-1)
@@ -255,7 +255,7 @@ class StateConverter:
 
 
 def _unpacked(found: dict[str, Array]) -> Any:
-    """What was asked for: one array, or several in the order q, v, a, tau."""
+    """The wanted arrays: one array, or several in the order q, v, a, tau."""
     return found["q"] if len(found) == 1 else tuple(found.values())
 
 

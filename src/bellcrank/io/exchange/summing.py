@@ -1,4 +1,4 @@
-"""Many lines that say the same of different things, as one line."""
+"""Messages that say the same of different items, joined into one line."""
 
 from __future__ import annotations
 

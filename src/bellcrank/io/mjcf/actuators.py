@@ -44,7 +44,7 @@ def _limited(compiled: Compiled, array: str, i: int) -> bool:
 
 
 def _why_not(compiled: Compiled, i: int) -> str | None:
-    """What there is no counterpart for."""
+    """The property of an actuator that has no counterpart here."""
     m, mj = compiled.m, compiled.mujoco
     if int(m.opt.disableactuator) >> int(m.actuator_group[i]) & 1 and 0 <= int(m.actuator_group[i]) < 31:
         return "its group is switched off"
@@ -126,7 +126,7 @@ def _joints(compiled: Compiled, joints: dict[int, Named], i: int) -> Directions 
 
 
 def _wrench(compiled: Compiled, i: int) -> tuple[int, Array, Array, Array, bool]:
-    """Of an actuator on a site: body, point, force and moment for a unit, and whether their directions stay in the world."""
+    """The wrench of an actuator on a site: body, point, force and moment for a unit, and whether they keep their direction."""
     m, gear = compiled.m, compiled.m.actuator_gear[i]
     site, relative = int(m.actuator_trnid[i, 0]), int(m.actuator_trnid[i, 1])
     body = int(m.site_bodyid[site])

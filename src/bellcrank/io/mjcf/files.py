@@ -1,4 +1,6 @@
-"""The files that an MJCF model would make MuJoCo open, looked at beforehand: none outside the model's folder, no bombs."""
+"""The files that an MJCF model would make MuJoCo open, checked beforehand: none outside the model's folder, none that expand
+without bound.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ class Document(NamedTuple):
     folder: Path
 
 
-class Home(NamedTuple):
+class ModelFolder(NamedTuple):
     """The model's own folder, which nothing may leave unless the user allows it."""
 
     folder: Path
@@ -35,8 +37,8 @@ class Home(NamedTuple):
 
 
 def check_files(root: XmlElement, file: str, options: Options, *, from_text: bool) -> list[Document]:
-    """All files of the model; raises ModelError for one that is outside, for includes in a ring, and for copies without end."""
-    home = Home(Path(file).parent, options)
+    """Checks all files of the model; raises ModelError for files outside, for includes in a ring, and for endless copies."""
+    home = ModelFolder(Path(file).parent, options)
     documents = list(_included(Document(root, file, home.folder), home, from_text=from_text))
     assets = [".", *(value for document in documents for value in _folders(document.root))]
     for document in documents:
@@ -60,7 +62,7 @@ def check_files(root: XmlElement, file: str, options: Options, *, from_text: boo
     return documents
 
 
-def _included(first: Document, home: Home, *, from_text: bool) -> Iterator[Document]:
+def _included(first: Document, home: ModelFolder, *, from_text: bool) -> Iterator[Document]:
     """The document and all that it includes or attaches, each once."""
     waiting, seen = [first], {real(Path(first.name))}
     count = 0
@@ -96,7 +98,7 @@ def _folders(root: XmlElement) -> Iterator[str]:
             yield from (node.attributes[key] for key in FOLDERS if node.attributes.get(key))
 
 
-def _check_inside(value: str, around: list[Path], home: Home, document: Document, node: XmlElement) -> list[Path]:
+def _check_inside(value: str, around: list[Path], home: ModelFolder, document: Document, node: XmlElement) -> list[Path]:
     """Where a file of that name is, of the folders in which MuJoCo may look for it, one of them first, whichever it is.
 
     So none of those that exist may be outside; nor all of them, if none exists.

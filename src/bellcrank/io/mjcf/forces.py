@@ -95,7 +95,7 @@ def _passive(compiled: Compiled, assembly: ImportedParts, j: int, named: Named) 
 
 
 def _spring(compiled: Compiled, assembly: ImportedParts, j: int, named: Named, stiffness: float) -> None:
-    """On a coordinate, or on the turn of a ball; of a free joint one on the turn, and one that pulls its body home."""
+    """The spring of a joint: on a coordinate, or on the turn of a ball; a free joint also has one that pulls its body back."""
     m, q, name = compiled.m, int(compiled.m.jnt_qposadr[j]), f"{named.name}_spring"
     if named.kind in (SLIDE, HINGE):
         rest = float(m.qpos_spring[q] - m.qpos0[q])

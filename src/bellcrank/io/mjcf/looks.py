@@ -57,7 +57,7 @@ class Looks:
         self.assets: list[str] = []
 
     def geoms(self, looks: list[Look], R: Array) -> list[str]:
-        """Of one body, whose axes are the columns of R."""
+        """The geoms of one body, whose axes are the columns of R."""
         return [line for look in looks for line in self._geom(look, R)]
 
     def _geom(self, look: Look, R: Array) -> list[str]:

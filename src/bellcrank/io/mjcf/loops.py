@@ -113,7 +113,7 @@ def _site(compiled: Compiled, site: int) -> Side:
 
 
 def _world(compiled: Compiled, body: int) -> Array:
-    """Where the origin of a body is."""
+    """The origin of a body in the world."""
     total = np.zeros(3)
     while body > 0:
         total, body = total + compiled.p[body], int(compiled.m.body_parentid[body])

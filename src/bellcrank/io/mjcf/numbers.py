@@ -1,4 +1,4 @@
-"""Numbers of an MJCF model: those that are none, and how far those that say where things are have been rounded.
+"""Numbers of an MJCF model: entries that are not numbers, and the digits to which positions were rounded.
 
 nan is MuJoCo's own mark of what is not given, and would be read as that.
 """

@@ -17,7 +17,7 @@ from ...model import Spec, Where
 from ...model.source import Source
 from ...model.spec.problems import names
 from ...model.spec.spec import InitialSpec, LimitsSpec
-from ..exchange.imported import Array, ImportedParts, TheirBody, TheirJoint, matrix_of, quaternion_of, square
+from ..exchange.imported import Array, ImportedBody, ImportedJoint, ImportedParts, matrix_of, quaternion_of, square
 from ..exchange.markup import XmlElement
 from ..exchange.mujoco_log import without_log
 from ..exchange.states import Ball, FloatingMuJoCo
@@ -78,7 +78,7 @@ def _compile(root: XmlElement, file: str, *, from_text: bool) -> Any:
 
 
 def _lines(documents: Sequence[Document], file: str) -> Callable[[str, str], Where]:
-    """Where an element of some kind and name was written; the file alone for one that was made from defaults or copies."""
+    """The line of an element of some kind and name; the file alone for one that was made from defaults or copies."""
     found: dict[tuple[str, str], Where] = {}
     for document in documents:
         for node in document.root.walk():
@@ -120,10 +120,10 @@ class Compiled:
         found = getattr(self.m, name, None)
         return np.zeros(0) if found is None else np.atleast_1d(np.asarray(found[i], dtype=float))
 
-    def bodies(self) -> list[TheirBody]:
+    def bodies(self) -> list[ImportedBody]:
         return [self._body(b) for b in range(1, self.m.nbody)]
 
-    def _body(self, b: int) -> TheirBody:
+    def _body(self, b: int) -> ImportedBody:
         m, R = self.m, self.R[b]
         turn = R @ matrix_of(m.body_iquat[b])
         first = int(m.body_jntadr[b])
@@ -131,13 +131,13 @@ class Compiled:
         J = turn @ np.diag(m.body_inertia[b]) @ turn.T
         name = self.name("body", b)
         mass, center, where = float(m.body_mass[b]), R @ m.body_ipos[b], self.where("body", name)
-        return TheirBody(name, int(m.body_parentid[b]) - 1, R, self.p[b], mass, center, J, joints, where)
+        return ImportedBody(name, int(m.body_parentid[b]) - 1, R, self.p[b], mass, center, J, joints, where)
 
-    def _joint(self, j: int, R: Array) -> TheirJoint:
+    def _joint(self, j: int, R: Array) -> ImportedJoint:
         m, kind = self.m, int(self.m.jnt_type[j])
         scalar = kind in (SLIDE, HINGE)
         reference = float(m.qpos0[m.jnt_qposadr[j]]) if scalar else 0.0
-        return TheirJoint(
+        return ImportedJoint(
             self.name("joint", j),
             KINDS[kind],
             np.zeros(3) if kind == FREE else R @ m.jnt_pos[j],
@@ -149,7 +149,7 @@ class Compiled:
         )
 
     def _armature(self, j: int) -> Any:
-        """Of a free joint only the turning part: see forces.py for the other."""
+        """The armature; of a free joint only the turning part: see forces.py for the other."""
         at, kind = int(self.m.jnt_dofadr[j]), int(self.m.jnt_type[j])
         value = float(self.m.dof_armature[at]) + self.actuator_armature(j)
         if kind == FREE:
@@ -203,7 +203,7 @@ def _chosen(keys: Sequence[str], wanted: str | int, file: str) -> int:
     raise ModelError(f"{file}: there is no keyframe {wanted!r}. {there}")
 
 
-def _start(compiled: Compiled, j: int, body: TheirBody, qpos: Array, qvel: Array) -> tuple[Any, Any] | None:
+def _start(compiled: Compiled, j: int, body: ImportedBody, qpos: Array, qvel: Array) -> tuple[Any, Any] | None:
     """q and v of one joint, or None where it is in the design position, at rest."""
     m, kind = compiled.m, int(compiled.m.jnt_type[j])
     at, dof = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])

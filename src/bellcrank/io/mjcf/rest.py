@@ -1,4 +1,4 @@
-"""What else an MJCF model holds and is not simulated: listed, so that nothing is left out in silence."""
+"""Contents of an MJCF model that are not simulated. They are listed, so that nothing is left out in silence."""
 
 from __future__ import annotations
 

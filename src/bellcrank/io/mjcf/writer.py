@@ -1,6 +1,6 @@
 """Writes a model as MJCF: the same bodies and names, in the frames of the file that it came from, if it was one.
 
-A body without mass between two joints is no body in MuJoCo, which wants mass wherever something moves: its joint becomes one
+A body without mass between two joints is not a body in MuJoCo, which wants mass wherever something moves: its joint becomes one
 more joint of the body beyond.
 """
 
@@ -158,7 +158,7 @@ class Writing:
         return [*lines, *joints, *self._geoms(rows, R), *self.sites.get(last, [])]
 
     def _geoms(self, rows: list[int], R: Array) -> list[str]:
-        """Of the bodies that are one there; those without mass are drawn where they are by design."""
+        """The geoms of the bodies that are one there; those without mass are drawn where they are by design."""
         lines, back = [], np.zeros(3)
         for i in reversed(rows):
             moved = [replace(look, position=(*(np.array(look.position) + back).tolist(),)) for look in self.looks.get(i, [])]
@@ -245,7 +245,7 @@ class Writing:
         return values[0]
 
     def _armature(self, i: int, dofs: slice, name: str, kind: str) -> float:
-        """Of a free body only the turning part: _without_armature has judged the other."""
+        """The armature; of a free body only the turning part: _without_armature has judged the other."""
         if self.model.driven[i]:
             return 0.0
         values = self.model.armature[int(self.model.v_index[i]) :][dofs].tolist()

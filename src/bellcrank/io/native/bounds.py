@@ -1,4 +1,5 @@
-"""What no model needs, found before a text is parsed: a parser takes memory with the square of a key's parts, and recurses.
+"""Limits that a text must keep before it is parsed: the parser's memory grows with the square of a key's parts, and it
+recurses.
 
 The text need not be TOML: what is not, the parser says. Strings and comments are stepped over, closed or not, so that the work
 is in proportion to the text.

@@ -48,7 +48,7 @@ def _reads_as(text: str, file: str, model: Model) -> bool:
 
 
 def _places(spec: Spec, changes: Mapping[str, float], spans: Mapping[Path, tuple[int, int]]) -> Iterator[tuple[str, Any]]:
-    """Of each changed path, where its value stands."""
+    """For each changed path, where its value stands."""
     for prefix, item in items(spec):
         wanted = [path for path, _ in numbers_of(item, prefix) if path in changes]
         if not wanted or not isinstance(item.where, KeyPlace):
@@ -63,7 +63,7 @@ def _places(spec: Spec, changes: Mapping[str, float], spans: Mapping[Path, tuple
 
 
 def _score(keys: list[str], tail: Path) -> float:
-    """How well the place of a value inside its item fits the rest of a path; zero where it does not."""
+    """A score of how well the place of a value inside its item fits the rest of a path; zero where it does not."""
     matched = 0
     for part in tail:
         if matched < len(keys) and part in (keys[matched], PLACES.get(keys[matched]), _index(keys[matched])):

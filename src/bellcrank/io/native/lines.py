@@ -34,7 +34,7 @@ def key_lines(text: str) -> dict[Path, int]:
 
 
 def value_spans(text: str) -> dict[Path, tuple[int, int]]:
-    """Where the value of every path begins and ends, of values that hold no others."""
+    """The beginning and end of the value of every path, for values that contain no others."""
     scan = _Scan(text)
     scan.spans = {}
     scan.document()
@@ -72,7 +72,7 @@ class _Scan:
         return path
 
     def _resolve(self, key: Path) -> Path:
-        """Where a header leads: through the latest entry of every array of tables on the way."""
+        """The path to which a header leads: through the latest entry of every array of tables on the way."""
         path: Path = ()
         for part in key[:-1]:
             path = (*path, part)

@@ -51,7 +51,7 @@ def read(text: str, file: str) -> Model:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the search for cyclic garbage, of which reading makes none: it would visit all that is read, again and again."""
+    """Switches the search for cyclic garbage off: reading makes none, and the search would visit all objects repeatedly."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -62,7 +62,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def read_spec(text: str, file: str, problems: Problems) -> Spec:
-    """What the text says. Values that could not be read are placeholders, and their owners are blamed in ``problems``."""
+    """The spec of a text. Values that could not be read are placeholders, and ``problems`` names their owners."""
     source = ParsedFile(file, text, problems)
     top = TomlTable(source, (), parse_text(text, file))
     check_format(top)
@@ -180,7 +180,7 @@ def _item(table: TomlTable, cls: type[Any]) -> Any:
 
 
 def _element(table: TomlTable, classes: tuple[type[Any], ...]) -> Any:
-    """On a joint, between two points, or on a sum of coordinates, by the keys that are there."""
+    """An element, whose class follows from its keys: on a joint, between two points, or on a sum of coordinates."""
     cls = classes[0]
     if len(classes) > 1 and "joint" not in table:
         if not any(key in table for key in ("from", "to", "joints")):
@@ -192,7 +192,7 @@ def _element(table: TomlTable, classes: tuple[type[Any], ...]) -> Any:
 
 
 def _table(table: TomlTable) -> TableSpec:
-    """In rows, or in a file, of which the rows are kept."""
+    """A table from its rows, or from a file, of which the rows are kept."""
     found = read_table_file(table) if "file" in table else {}
     return TableSpec(str(table.about), **(read_record(table, TableSpec) | found), where=table.where)
 

@@ -24,7 +24,7 @@ class _Line(NamedTuple):
 
 
 class _Wrong(Exception):
-    """What is wrong with a file, and how it is mended."""
+    """A problem of a file, and the remedy."""
 
 
 def read_table_file(table: TomlTable) -> dict[str, Any]:

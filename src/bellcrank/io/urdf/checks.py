@@ -1,4 +1,4 @@
-"""What must be right in a URDF before anything is read: names, types, ends and numbers; and what is missing or there twice.
+"""Checks of a URDF before anything is read: names, types, ends and numbers, missing and duplicate entries.
 
 The reader behind this, yourdfpy, gives no line numbers and fills in what is missing: 1 kg m2 for a moment of inertia.
 """
@@ -88,7 +88,7 @@ def _check_joint(node: XmlElement, links: set[str | None], where: Where, problem
             known = [name for name in links if name]
             problems.add(f'{label}: its {role} "{link}" is not a link.{problems.suggest(link, known)}', where)
     for axis in node.all("axis") if kind not in ("fixed", "floating") else []:
-        if not any(numerals(axis.attributes.get("xyz", "1 0 0")) or [math.nan]):  # what is no number has been complained of
+        if not any(numerals(axis.attributes.get("xyz", "1 0 0")) or [math.nan]):  # what is not a number has been complained of
             problems.add(f"{label}: its axis is zero. Give it a direction.", where)
     for mimic in node.all("mimic"):
         if not mimic.attributes.get("joint"):
@@ -114,7 +114,7 @@ def unknown_inertias(root: XmlElement, file: str) -> Iterator[tuple[str, str]]:
 
 
 def peculiar(root: XmlElement) -> Iterator[str]:
-    """What a file leaves out or says twice, and how it is read, which is as ROS does."""
+    """Things that a file leaves out or says twice, and how they are read, which is as ROS reads them."""
     for owner in (*root.all("link"), *root.all("joint")):
         label = f'{owner.tag} "{owner.attributes["name"]}"'
         for node in (owner, *owner.all("inertial")[:1]):

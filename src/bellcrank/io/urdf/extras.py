@@ -1,4 +1,6 @@
-"""What a URDF holds besides mechanics: shapes that touch, transmissions. Listed, so that nothing is left out in silence."""
+"""Contents of a URDF besides mechanics: collision shapes, transmissions. They are listed, so that nothing is left out in
+silence.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ...model.geometry.physics import impossible
 from ...model.order import outward_order
 from ...model.spec.problems import names, refusal
 from ...wording import argument
-from ..exchange.imported import TheirBody
+from ..exchange.imported import ImportedBody
 from ..options import Options
 
 NOTHING = 1e-16  # of the largest of the robot: what double arithmetic leaves of zero
@@ -31,7 +31,7 @@ class Inertias:
         return bool(self.broken or self.unknown)
 
     def remarks(self) -> Iterator[str]:
-        """What was made of them, a line each."""
+        """A line for each kind of change that was made."""
         for which, what in (
             (self.broken, "masses and inertias that no body can have"),
             (self.unknown, "masses and inertias that are missing, and count as zero"),
@@ -42,7 +42,7 @@ class Inertias:
                 yield f"{what}: {names(which, 4)}"
 
 
-def look_at_inertias(bodies: Sequence[TheirBody], unknown: Mapping[str, str], options: Options) -> Inertias:
+def look_at_inertias(bodies: Sequence[ImportedBody], unknown: Mapping[str, str], options: Options) -> Inertias:
     """Sorts them, and sets those to zero that count as that; raises ModelError for what the user does not allow.
 
     ``unknown`` has the links whose masses or inertias the file does not give, with the reason.
@@ -69,7 +69,7 @@ def look_at_inertias(bodies: Sequence[TheirBody], unknown: Mapping[str, str], op
     return found
 
 
-def _matters(bodies: Sequence[TheirBody], options: Options) -> Iterator[str]:
+def _matters(bodies: Sequence[ImportedBody], options: Options) -> Iterator[str]:
     """What can matter of each: "" of one that stands on the ground, or of any if only kinematics is asked for; "mass" of one
     that slides and never turns; else "inertia" too.
     """

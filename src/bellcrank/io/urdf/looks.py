@@ -42,7 +42,7 @@ def _size(shape: XmlElement) -> tuple[float, ...] | None:
 
 
 def _file(shape: XmlElement, folder: Path, options: Options) -> str:
-    """The path of a mesh that is there and may be opened; else nothing, which the warning of the import tells."""
+    """The path of a mesh that is there and may be opened; else nothing, which the warning of the import names."""
     path = mesh_file(shape.attributes.get("filename", ""), folder, options)
     return "" if path is None or path is OUTSIDE else str(path)
 

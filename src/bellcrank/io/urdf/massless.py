@@ -1,4 +1,4 @@
-"""Joints of a URDF whose accelerations no mass determines: nothing beyond them has any, or too many of them move one thing."""
+"""Joints of a URDF whose accelerations no mass determines: nothing beyond them has mass, or too many of them move one link."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...model.order import outward_order
 from ...model.spec.problems import names, refusal
 from ...wording import argument
-from ..exchange.imported import TheirBody
+from ..exchange.imported import ImportedBody
 from ..options import Options
 
 FREEDOM = {"fixed": 0, "revolute": 1, "prismatic": 1, "planar": 3, "free": 6}
 
 
 def look_at_massless(
-    bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]], options: Options
+    bodies: Sequence[ImportedBody], ties: Sequence[tuple[int, int]], options: Options
 ) -> tuple[list[str], list[int]]:
     """Names of joints that were locked, and bodies whose joints are kept for kinematics; raises ModelError for the others."""
     idle = list(unmoved(bodies, ties))
@@ -38,7 +38,7 @@ def _to_keep() -> str:
     return f"{argument('massless', 'kinematics')} to assemble and drive the robot, without runs"
 
 
-def _refuse_crowded(bodies: Sequence[TheirBody], paths: Sequence[list[int]]) -> None:
+def _refuse_crowded(bodies: Sequence[ImportedBody], paths: Sequence[list[int]]) -> None:
     lines = []
     for path in paths:
         joints, link = [bodies[i].joints[0] for i in path], bodies[path[-1]].name
@@ -50,7 +50,7 @@ def _refuse_crowded(bodies: Sequence[TheirBody], paths: Sequence[list[int]]) -> 
         raise refusal(lines, f"Give the links between them masses, or fix one of the joints, or pass {_to_keep()}.")
 
 
-def unmoved(bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]]) -> Iterator[int]:
+def unmoved(bodies: Sequence[ImportedBody], ties: Sequence[tuple[int, int]]) -> Iterator[int]:
     """Bodies without mass that move, beyond which nothing has any; mass is felt through ``ties`` (mimic joints) too."""
     heavy = [_heavy(body) for body in bodies]
     for i in reversed(outward_order([body.parent for body in bodies])):
@@ -62,7 +62,7 @@ def unmoved(bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]]) -> Ite
     return (i for i in range(len(heavy)) if not heavy[i] and bodies[i].moves)
 
 
-def crowded(bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
+def crowded(bodies: Sequence[ImportedBody], ties: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
     """Bodies one after the other that have, but for the last, no mass and nothing else on them, and more than six freedoms.
 
     The last one moves in six directions at most, so the joints share them in a way that nothing determines.
@@ -81,12 +81,12 @@ def crowded(bodies: Sequence[TheirBody], ties: Sequence[tuple[int, int]]) -> Ite
             yield [i for i in reversed(path) if bodies[i].moves]
 
 
-def _heavy(body: TheirBody) -> bool:
+def _heavy(body: ImportedBody) -> bool:
     return body.mass != 0 or bool(body.J.any())
 
 
-def _carriers(bodies: Sequence[TheirBody]) -> list[int]:
-    """Of each body the one that it is fixed to, through any number of others."""
+def _carriers(bodies: Sequence[ImportedBody]) -> list[int]:
+    """For each body the one that it is fixed to, through any number of others."""
     found = list(range(len(bodies)))
     for i in outward_order([body.parent for body in bodies]):
         if bodies[i].parent >= 0 and not bodies[i].moves:

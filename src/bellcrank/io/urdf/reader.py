@@ -19,7 +19,7 @@ from ...model.source import Source
 from ...model.spec.elements import CouplerSpec, FrictionSpec, JointDamper
 from ...model.spec.problems import names
 from ...model.spec.spec import InitialSpec, LimitsSpec
-from ..exchange.imported import Array, ImportedParts, TheirBody, TheirJoint
+from ..exchange.imported import Array, ImportedBody, ImportedJoint, ImportedParts
 from ..exchange.markup import XmlElement
 from ..exchange.order import by_name
 from ..options import Options, file_name
@@ -47,7 +47,7 @@ def _parts(root: XmlElement) -> list[XmlElement]:
 
 
 def _robot(root: XmlElement, file: str) -> Any:
-    """The robot as yourdfpy reads it, without the looks, the shapes that touch, and what is no part of URDF.
+    """The robot as yourdfpy reads it, without the looks, the shapes that touch, and what is not part of URDF.
 
     Moments of inertia that are missing are zero, where yourdfpy would take 1 kg m2.
     """
@@ -128,7 +128,7 @@ class _Reading:
         remedy = "A URDF is a tree: remove one of these joints, or give it another parent."
         return ModelError(f"{self._where('joint', joints[0])}: {what}. {remedy}")
 
-    def _bodies(self) -> list[TheirBody]:
+    def _bodies(self) -> list[ImportedBody]:
         parents = [-1, *(self.index[joint.parent] for joint in self.robot.joints)]
         order = outward_order(parents)
         if len(order) < len(parents):
@@ -141,7 +141,7 @@ class _Reading:
             R[i], p[i] = R[parents[i]] @ T[:3, :3], R[parents[i]] @ T[:3, 3]
         return [self._body(name, parents[i], R[i], p[i], self._joint(i, R[i], p[i])) for i, name in enumerate(self.bodies_of)]
 
-    def _body(self, name: str, parent: int, R: Array, p: Array, joints: list[TheirJoint]) -> TheirBody:
+    def _body(self, name: str, parent: int, R: Array, p: Array, joints: list[ImportedJoint]) -> ImportedBody:
         inertial = self.links[name].inertial
         origin = np.eye(4) if inertial is None or inertial.origin is None else inertial.origin
         turn = R @ origin[:3, :3]
@@ -149,12 +149,12 @@ class _Reading:
         J = np.zeros((3, 3)) if own is None else turn @ own @ turn.T
         mass = 0.0 if inertial is None or inertial.mass is None else float(inertial.mass)
         center = R @ origin[:3, 3]
-        return TheirBody(name, parent, R, p, mass, center, J, joints, self._where("link", name))
+        return ImportedBody(name, parent, R, p, mass, center, J, joints, self._where("link", name))
 
-    def _joint(self, i: int, R: Array, p: Array) -> list[TheirJoint]:
+    def _joint(self, i: int, R: Array, p: Array) -> list[ImportedJoint]:
         here = np.zeros(3)
         if i == 0:
-            floating = TheirJoint(ROOT_JOINT, "free", here, where=self._where("link", self.root))
+            floating = ImportedJoint(ROOT_JOINT, "free", here, where=self._where("link", self.root))
             return [floating] if self.options.base == "free" else []
         joint = self.inboard[self.bodies_of[i]]
         kind = KINDS[joint.type]
@@ -165,7 +165,7 @@ class _Reading:
             axis2 = across(R, joint.axis)
         where = self._where("joint", joint.name)
         offset = tuple(p.tolist()) if kind == "free" else ()
-        return [TheirJoint(joint.name, kind, here, axis, axis2, reference=offset, limits=_limits(joint), where=where)]
+        return [ImportedJoint(joint.name, kind, here, axis, axis2, reference=offset, limits=_limits(joint), where=where)]
 
     def _ties(self) -> list[tuple[int, int]]:
         """Links whose joints mimic each other."""
@@ -227,7 +227,7 @@ class _Reading:
                 assembly.initial.append(InitialSpec(ours, (start,)))
 
     def _uncoupled(self, name: str, leader: str, *, moving: bool) -> str:
-        """Why a joint does not follow another one."""
+        """The reason why a joint does not follow another one."""
         what = f'joint "{name}" ({self._where("joint", name)})'
         known = [joint.name for joint in self.robot.joints]
         if leader not in known:
@@ -267,7 +267,7 @@ def _coordinates(kind: str) -> Sequence[str | None]:
 
 
 def _limits(joint: Any) -> LimitsSpec | None:
-    """As URDF means them: a revolute or prismatic joint without lower or upper has zero there."""
+    """Limits as URDF means them: a revolute or prismatic joint without lower or upper has zero there."""
     if joint.limit is None or joint.type not in ("revolute", "continuous", "prismatic"):
         return None
     bounded = joint.type != "continuous"

@@ -44,7 +44,7 @@ class _Writing:
         self._check()
 
     def _check(self) -> None:
-        """What a URDF cannot express."""
+        """Notes everything that a URDF cannot express."""
         model, cannot = self.model, self.export.cannot
         if not np.array_equal(model.gravity, GRAVITY):
             cannot.append(f"gravity ({numbers(model.gravity)}): every URDF is read with {numbers(GRAVITY)}")

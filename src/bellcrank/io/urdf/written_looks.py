@@ -12,7 +12,7 @@ from ..exchange.looks import parts_of_capsule
 
 
 def visuals(looks: list[Look], R: Array, export: Export) -> Iterator[str]:
-    """Of one link, whose axes are the columns of R; what URDF has no shape for is noted."""
+    """The <visual> elements of one link, whose axes are the columns of R; a shape that URDF does not have is noted."""
     for look in looks:
         if look.kind == "ellipsoid" or (look.kind == "mesh" and not look.file):
             what = "an ellipsoid" if look.kind == "ellipsoid" else "a mesh without a file"

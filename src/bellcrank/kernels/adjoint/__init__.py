@@ -1,1 +1,1 @@
-"""Recorded kernels run backward: from the adjoints of their outputs to those of everything that they read."""
+"""Adjoints of recorded kernels: from the adjoints of their outputs to those of everything that they read."""

@@ -1,4 +1,4 @@
-"""The way forth through a recorded kernel, which leaves on a tape what the way back needs.
+"""The forward pass through a recorded kernel, which leaves on a tape what the backward pass needs.
 
 Each time that a region is gone through it takes a frame at the end of the tape and puts into it what it makes. A region with
 others inside says, behind their frames, where its own is. A frame that does not fit goes to the bottom, and is noted: the
@@ -19,7 +19,7 @@ _PUT = "store ptr $, ptr $, align 8"
 
 
 class Forward:
-    """Copies a kernel's regions, with what keeps numbers in between. ``scopes`` are those of the way back, written before."""
+    """Copies a kernel's regions, with what keeps numbers in between. ``scopes``: those of the backward pass, written before."""
 
     def __init__(self, e: Emitter, scopes: Scopes):
         self.e, self.scopes = e, scopes
@@ -84,7 +84,7 @@ class Forward:
         return "i64" if part.kind == LOAD_INTEGER else "double"
 
     def _frame(self, scope: Scope) -> list[Operation]:
-        """At the end of the tape, or at the bottom of all where there is no room left."""
+        """The address of a frame: the end of the tape, or the bottom of it where no memory is left."""
         name = self.e.name
         top, end, over, noted, note, rest = name(), name(), name(), name(), name(), name()
         return [

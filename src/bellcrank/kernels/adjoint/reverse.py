@@ -1,4 +1,4 @@
-"""The way back through a recorded kernel: its transposed graph.
+"""The backward pass through a recorded kernel: its transposed graph.
 
 What was done last is undone first. An operation passes the adjoint of its result on to its arguments (rules); a load adds to
 the adjoint of the cell that it read, a store takes the adjoint of the cell over and leaves zero; a loop runs from its last turn
@@ -43,7 +43,7 @@ def adjoint_of(array: str) -> str:
 
 
 class Reverse:
-    """Writes the way back. ``constant``: arrays that a kernel only reads, so that they can be read again."""
+    """Writes the backward pass. ``constant``: arrays that a kernel only reads, so that they can be read again."""
 
     def __init__(self, scopes: Scopes, constant: set[str]):
         self.e, self.scopes, self.constant = Emitter(1), scopes, constant
@@ -84,7 +84,7 @@ class Reverse:
                 self._while(part)
 
     def _apart(self, bars: dict[str, Number], act: Callable[[], list[str]]) -> list[str]:
-        """With adjoints of its own."""
+        """Runs ``act`` with adjoints of its own."""
         kept, self.bars = self.bars, bars
         try:
             return act()
@@ -149,7 +149,7 @@ class Reverse:
         self.bars |= {name: e.symbol(ref) for name, ref in zip(outside, mirrored.results, strict=True)}
 
     def _while(self, part: While) -> None:
-        """As often as it was gone through."""
+        """The reverse of a loop: as many passes as the forward pass took."""
         counter = next(scope.counted[id(part)] for scope, _ in reversed(self.levels) if id(part) in scope.counted)
         outside = self.scopes.outside([part.body])
 
@@ -167,7 +167,7 @@ class Reverse:
     # operations ---------------------------------------------------------------------------------------------------------
 
     def add(self, name: str, bar: Number) -> None:
-        """To the adjoint of a number."""
+        """Adds to the adjoint of a number."""
         if name in self.scopes.active and not (isinstance(bar, float) and bar == 0):
             self.bars[name] = self.bars[name] + bar if name in self.bars else bar
 
@@ -220,7 +220,7 @@ class Reverse:
         self.e.do(STORE, self.e.constant(0.0), place)
 
     def _routine(self, part: Operation) -> None:
-        """Its own way back, with the adjoints of the matrices."""
+        """The backward pass of a routine, with the adjoints of the matrices."""
         if self.scopes.touches(part):
             again = Operation(None, part.kind, tuple(self.value(x) for x in part.args))
             bars = [self.address(x) for x in addresses(part)]
@@ -228,7 +228,7 @@ class Reverse:
             self.e.do(kind, *args)
 
     def _gather(self, part: Operation, bar: Number) -> None:
-        """To the entry of the table; its place does not change in between."""
+        """Adds to the adjoint of the entry of the table; its place does not change in between."""
         pointer, *limit, index = part.args
         place = self.number(index)
         if limit:
@@ -243,7 +243,7 @@ class Reverse:
     # values -------------------------------------------------------------------------------------------------------------
 
     def address(self, pointer: str) -> str:
-        """Where the adjoint of a cell is."""
+        """The address of the adjoint of a cell."""
         part = self.scopes.made.get(pointer)
         if part is None:
             return adjoint_of(pointer)
@@ -288,7 +288,7 @@ class Reverse:
         return None
 
     def _kept(self, name: str, type_: str) -> str:
-        """From the frame of the region that made it."""
+        """A number from the frame of the region that made it."""
         scope = next(scope for scope, _ in reversed(self.levels) if name in scope.makes)
         place = scope.place(name)
         address = self.e.emit(ADDRESS, scope.pointer, place)

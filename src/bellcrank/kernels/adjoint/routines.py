@@ -1,6 +1,6 @@
 """Routines on matrices in memory, transposed as kernels are: each once, whatever calls it.
 
-    NAME_forward(..., top, full, bottom, limit)        does the same, and leaves on the tape what the way back needs
+    NAME_forward(..., top, full, bottom, limit)        does the same, and leaves on the tape what the backward pass needs
     NAME_reverse(..., adjoints of the matrices, top)
 
 All matrices count as differentiated, since what is read and what is written may be parts of one array.

@@ -2,7 +2,7 @@
 
 Of y = f(a, b, ...), with bar the adjoint of y, argument k gets bar * df/d(argument k). A rule is one function for each
 argument, of bar and of ``of``, which gives the value of an argument by its place, or y itself by RESULT: only values that a
-rule asks for have to be kept for the way back.
+rule asks for have to be kept for the backward pass.
 """
 
 from __future__ import annotations

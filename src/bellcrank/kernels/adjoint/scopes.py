@@ -1,4 +1,4 @@
-"""What is made where in a recorded kernel, which numbers depend on what is differentiated, and what the way back needs of them.
+"""Where the numbers of a recorded kernel are computed, which of them carry derivatives, and which the backward pass needs.
 
 A Scope belongs to a region: it knows what the region makes, and which of that has to be kept. What is kept stands in a frame
 on the tape, one frame each time that the region is gone through, so that loops and branches need no other bookkeeping.
@@ -34,7 +34,7 @@ def plain_kind(kind: str) -> str:
 
 
 def arguments(operation: Operation) -> tuple[str, ...]:
-    """What an operation on numbers takes; a constant may stand in its words."""
+    """The arguments of an operation on numbers; a constant may stand in its text."""
     if operation.kind.startswith("select i1 $, double $, double ") and len(operation.args) == 2:
         return (*operation.args, operation.kind.rpartition(" ")[2])
     return operation.args
@@ -42,7 +42,7 @@ def arguments(operation: Operation) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class Scope:
-    """``makes``: names of what the region makes; ``kept``: those that the way back reads, and their places in a frame."""
+    """A region. ``makes``: names of its numbers; ``kept``: those that the backward pass reads, and their places in a frame."""
 
     number: int
     makes: set[str] = field(default_factory=set)
@@ -68,7 +68,7 @@ def is_routine(part: object) -> TypeGuard[Operation]:
 
 
 def addresses(call: Operation) -> list[str]:
-    """Of the matrices that a routine is given."""
+    """Addresses of the matrices that a routine is given."""
     types = call.kind.partition("(")[2].split(", ")
     return [arg for type_, arg in zip([x for x in types if "$" in x], call.args, strict=True) if type_.startswith("ptr")]
 
@@ -93,7 +93,7 @@ def inner_regions(part: object) -> list[Region]:
 
 
 class Scopes:
-    """Of a whole kernel: scopes by the identity of their regions, operations by what they make, and what is active.
+    """The scopes of a kernel by the identity of their regions, operations by the numbers that they make, and what is active.
 
     ``active``: names of arrays whose numbers are differentiated; buffers join them where an active number is stored there.
     """
@@ -149,7 +149,7 @@ class Scopes:
         return max(len(scope.kept) for scope in self.of.values())
 
     def sized(self, text: str) -> str:
-        """With the sizes of frames, which are known when both ways are written."""
+        """The text with the sizes of frames, which are known when both passes are written."""
         for scope in self.of.values():
             text = text.replace(f"@FRAME{scope.number}@", str(len(scope.kept)))
         return text

@@ -1,4 +1,4 @@
-"""A recorded kernel as two functions: one that computes and remembers, and one that goes back.
+"""The adjoint of a recorded kernel as two functions: a forward pass that fills a tape, and a backward pass.
 
     forward(n, nv, arrays, tape, bottom, limit) -> the end of the tape, or null if it was too short
     reverse(n, nv, arrays, adjoints of the arrays, end)
@@ -33,7 +33,7 @@ class Transposed:
 
 
 def transposed(e: Emitter, name: str, arguments: Sequence[str], active: Iterable[str], constant: Iterable[str]) -> Transposed:
-    """Of a kernel just recorded: its arrays, those of them whose numbers are differentiated, and those that it only reads."""
+    """The adjoint of a kernel just recorded; given its arrays, those that are differentiated, and those it only reads."""
     body = Region([part for part in e.region.parts if not _is_return(part)])
     scopes = Scopes(body, [f"%{x}" for x in active])
     back = Reverse(scopes, {f"%{x}" for x in constant}).write(body)

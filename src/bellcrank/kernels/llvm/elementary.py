@@ -181,7 +181,7 @@ def gather(e: Emitter, into: str, pointer: str, last: str, index: str, own: bool
 
 
 def gather_tangents(e: Emitter, into: str, pointer: str, last: str, index: str) -> None:
-    """Those of the same entry, of one state."""
+    """The tangents of the same entry, of one state."""
     place = e.integer("mul", _inside(e, last, index), e.wide)
     e.emit(f"load {e.wide_type}, ptr {e.pointer(pointer, place)}, align 8", ref=into)
 

@@ -36,7 +36,7 @@ class Emitter(Graph):
         self.region = Region()  # what is being recorded
         self.rehearsing = False
         self.chunked = lanes == 1 and not wide  # matrices in memory: several numbers of a row at once (routine)
-        self.transposable = False  # whether the way back through what is recorded will be written (kernels.adjoint)
+        self.transposable = False  # whether the adjoint of what is recorded will be written (kernels.adjoint)
         self.declarations: dict[str, str] = {}
         self.pointers: dict[tuple[Any, ...], Any] = {}  # addresses, integers and what is read of constant tables
         self._constants: dict[tuple[bytes, int], str] = {}
@@ -172,7 +172,7 @@ class Emitter(Graph):
         return Symbol(self, ref)
 
     def needless(self) -> Symbol:
-        """A number that nothing alive depends on. On the way back its adjoint, which is zero, is multiplied with what it
+        """A number that nothing alive depends on. In the backward pass its adjoint, which is zero, is multiplied with what it
         met: there it has to be a number."""
         return Symbol(self, self.constant(0.0) if self.transposable else POISON)
 
@@ -261,7 +261,7 @@ class Emitter(Graph):
             self.do("store double $, ptr $, align 8", one, address)
 
     def load(self, base: str, index: Int) -> str:
-        """All lanes of the index-th number of a base whose numbers are laid out lane by lane."""
+        """The numbers of all lanes at an index of a base whose numbers are laid out lane by lane."""
         address = self.pointer(base, self.integer("mul", index, self.lanes))
         return self.emit(f"load {self.type}, ptr $, align {self.align}", address)
 

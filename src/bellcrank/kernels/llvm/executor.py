@@ -130,7 +130,7 @@ class ArrayInMemory:
         return Dual(self.part(place, False), [self.part(place, True)])
 
     def part(self, place: Any, tangents: bool) -> Symbol:
-        """Of an active number: the value, or its tangents."""
+        """A part of an active number: the value, or its tangents."""
         e, (base, index) = self.e, self._at(place)
         first = index * e.unit
         return e.symbol(e.load_wide(base, first + 1) if tangents else e.load_double(base, first))

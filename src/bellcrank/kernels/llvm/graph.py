@@ -15,7 +15,7 @@ Cell = tuple[Any, str, int]  # of memory: owner, name, number
 
 
 class Operation:
-    """``cell``: what it stores or loads, if that is a cell of memory (liveness)."""
+    """An operation; ``cell``: the cell of memory that it stores or loads, if any (liveness)."""
 
     __slots__ = ("args", "cell", "kind", "ref")
 

@@ -1,4 +1,4 @@
-"""Which cells of memory anybody needs, and for how long: of what a pass keeps for others, and of what nodes send each other.
+"""Liveness of memory cells, of those that passes keep and those that nodes send: which are read, and for how long.
 
 A formulation keeps whole vectors and inertias, whatever the mechanism; of a planar ladder's messages nobody needs the parts out
 of plane. LLVM cannot see that, since the cells are written in one loop and read in another. So a kernel is recorded twice: what
@@ -21,7 +21,7 @@ PASS = "; a pass over all nodes"  # an operation before each
 
 @dataclass(frozen=True)
 class CellPlan:
-    """What the first recording of a kernel teaches the second."""
+    """Facts about cells that the first recording of a kernel gives to the second."""
 
     dead: frozenset[Cell] = frozenset()
     slots: dict[Cell, int] = field(default_factory=dict)  # places in the rows of nodes, and in those of what they tell

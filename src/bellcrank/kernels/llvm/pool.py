@@ -7,7 +7,7 @@ from .emitter import Emitter, Int
 
 
 class Table:
-    """``length`` doubles at a pointer; at least one. Nothing may write to them while the code runs.
+    """A table: ``length`` doubles at a pointer; at least one. Nothing may write to them while the code runs.
 
     ``tangents``: where their tangents are, if they have any. ``own``: every lane has a table of its own, side by side.
     """

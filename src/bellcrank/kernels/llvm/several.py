@@ -34,5 +34,5 @@ def one_by_one(place: Any) -> list[Any]:
 
 
 def first_of(i: Any) -> Any:
-    """Of integers that are the same for all, or the first of them."""
+    """The first of several integers, or the integer itself where it is the same for all."""
     return i.each[0] if isinstance(i, Several) else i

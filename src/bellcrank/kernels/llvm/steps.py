@@ -163,7 +163,7 @@ class StateVectors(LaneVectors):
         return self.symbol(self.splat(self.emit(f"call double @{name}({first}{self.type} $)", self.operand(x))))
 
     def power(self, x: Number, exponent: float) -> Symbol:
-        """Of one number rather than of equal ones."""
+        """A power of one number rather than of a vector of equal ones."""
         self.declarations["pow"] = "declare double @pow(double, double)"
         return self.symbol(self.splat(self.emit("call double @pow(double $, double $)", self.first(x), self.scalar(exponent))))
 

@@ -15,7 +15,7 @@ LIKELY = ", !prof !0"  # the module says how much (PROFILE)
 
 
 def templates(e: Emitter) -> dict[str, str]:
-    """How LLVM says the kinds of operations on numbers."""
+    """LLVM's text for the kinds of operations on numbers."""
     T, B = e.type, e.bool_type
     ones = "true" if e.lanes == 1 else "<" + ", ".join(["i1 true"] * e.lanes) + ">"
     said = {kind: f"{kind} {FLAGS} {T} $, $" for kind in ("fadd", "fsub", "fmul", "fdiv")}
@@ -29,7 +29,7 @@ def templates(e: Emitter) -> dict[str, str]:
 
 
 def as_format(text: str) -> str:
-    """With %s for each argument."""
+    """The text as a format, with %s for each argument."""
     return text.replace("%", "%%").replace("$", "%s")
 
 
@@ -71,7 +71,7 @@ class Writer:
                 self.label = text[:-1]
 
     def _formats_now(self) -> dict[str, str]:
-        """Of kinds of operations on numbers; of the others, as they are met."""
+        """Formats for the kinds of operations on numbers; those of other operations are made as they are met."""
         lanes = self.e.lanes
         if lanes not in self._formats:
             self._formats[lanes] = {kind: as_format(text) for kind, text in templates(self.e).items()}

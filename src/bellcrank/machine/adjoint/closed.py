@@ -1,4 +1,4 @@
-"""Steps of the midpoint rule for closed loops, gone through backward (steps.implicit.closed).
+"""The adjoint of steps of the midpoint rule for closed loops (steps.implicit.closed).
 
 A part of a step takes (q, p) to (q', p'), with F the slopes in the middle T0 and T1 its end, as in turning.py:
 
@@ -17,8 +17,9 @@ others it does not matter which are kept, as long as the design keeps them depen
 
 word          meaning                                                          numbers
 kept_places   numbers of the rows that are kept                                rows
-held          G at the start of every part, and at its end                     parts x rows x nv
-yields        M^-1 G^T at its end                                              parts x rows x nv
+rows_at_start G at the start of every part                                      parts x rows x nv
+rows_at_end   the same at its end                                              parts x rows x nv
+responses     M^-1 G^T at its end                                              parts x rows x nv
 pushed        the state after the first push, and after T1, of every part      a state each
 """
 
@@ -29,7 +30,7 @@ from collections.abc import Callable
 from ...kernels.llvm.emitter import Int
 from ...kernels.llvm.flow import each, total
 from ...numbers import Number
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from .turning import TurningRetrace
 
 
@@ -42,7 +43,7 @@ class ClosedRetrace(TurningRetrace):
 
     def stages(self, row: str, y: str, h: Number, stages: str, n: str) -> str:
         e, w = self.e, self.words
-        behind = e.integer("add", WIDE, e.integer("mul", w["state"], 1 + len(self.method.parts)))
+        behind = e.integer("add", VECTOR, e.integer("mul", w["state"], 1 + len(self.method.parts)))
         self.rows_noted = e.pointer(row, behind)
         self.tapes: dict[tuple[str, int], str] = {}
 
@@ -59,17 +60,17 @@ class ClosedRetrace(TurningRetrace):
         w, pushed, moved = self.words, self.row("pushed", part), self.row("moved_states", part)
         self.put(t, w["starts_clock"], part)
         self.put(t + h, w["ends_clock"], part)
-        tape = self._rows("held", part, start, "starts_clock", tape, n)
+        tape = self._rows("rows_at_start", part, start, "starts_clock", tape, n)
         self.copy(start, pushed, w["state"])
-        self._push("held", part, 0, h, pushed)
+        self._push("rows_at_start", part, 0, h, pushed)
         tape = super().part(part, pushed, k, moved, t, latest, h, tape, n)
-        tape = self._rows("held_at_end", part, moved, "ends_clock", tape, n)
+        tape = self._rows("rows_at_end", part, moved, "ends_clock", tape, n)
         self.copy(moved, following, w["state"])
-        self._push("held_at_end", part, 1, 1.0, following)
+        self._push("rows_at_end", part, 1, 1.0, following)
         for name in ("tree_velocities", "closure"):
             tape = self.forward(name, self._at_end(part), tape, n)
             self.tapes[name, part] = tape
-        self._yields(part, tape, n)
+        self._responses(part, tape, n)
         return tape
 
     def _at_end(self, part: int) -> dict[str, str]:
@@ -113,17 +114,17 @@ class ClosedRetrace(TurningRetrace):
             lambda at, place, r, j: self.put(self.get(p, j) - scale * self.get(pushes, r) * self.get(at, 0), p, j),
         )
 
-    def _yields(self, part: int, tape: str, n: str) -> None:
+    def _responses(self, part: int, tape: str, n: str) -> None:
         """M^-1 G^T at the end: velocities by momenta, less those of prescribed motions alone; not differentiated."""
         e, w = self.e, self.words
         state = {name: x for name, x in self._at_end(part).items() if name in ("q", "t")}
         self.forward("tree_velocities", state | {"p": w["no_momenta"], "v": w["at_rest"]}, tape, n)
-        held, yields = self._table("held_at_end", part), self._table("yields", part)
+        rows, responses = self._table("rows_at_end", part), self._table("responses", part)
 
         def row(r: str) -> None:
             first = e.integer("mul", r, w["nv"])
-            into = e.pointer(yields, first)
-            self.forward("tree_velocities", state | {"p": e.pointer(held, first), "v": into}, tape, n)
+            into = e.pointer(responses, first)
+            self.forward("tree_velocities", state | {"p": e.pointer(rows, first), "v": into}, tape, n)
             each(e, 0, w["nv"], lambda j: self.put(self.get(into, j) - self.get(w["at_rest"], j), into, j))
 
         each(e, 0, w["kept_count"], row)
@@ -140,17 +141,17 @@ class ClosedRetrace(TurningRetrace):
         each(self.e, 0, w["kept_count"], lambda r: self._column_of_row(part, h, r))
         self.factor()
         self.copy_packed(k_bar, w["right"])
-        self._put_products("held", part, y_bar, self.e.pointer(w["right"], w["packed"]), -1.0)
+        self._put_products("rows_at_start", part, y_bar, self.e.pointer(w["right"], w["packed"]), -1.0)
         self.solve()
         self.slopes_back(part, h, y_bar)
         self._closures_back(part, h, lambda r: self.get(w["right"], self.e.integer("add", w["packed"], r)), y_bar, {})
-        self._push_back("held", part, 0, h, y_bar, self.starts[part], "starts_clock")
+        self._push_back("rows_at_start", part, 0, h, y_bar, self.starts[part], "starts_clock")
         self.copy(y_bar, lam, w["state"])
 
     def column_of(self, part: int, h: Number, b: str) -> None:
         """Column b of 1 - T0_k^T F^T, and below it G p~*."""
         super().column_of(part, h, b)
-        self._put_products("held", part, self.words["unused_state"], self._below(b), 1.0)
+        self._put_products("rows_at_start", part, self.words["unused_state"], self._below(b), 1.0)
 
     def _below(self, column: Int) -> str:
         e, w = self.e, self.words
@@ -167,7 +168,7 @@ class ClosedRetrace(TurningRetrace):
         into = e.pointer(w["matrix"], e.integer("mul", column, w["stride"]))
         self.copy_packed(w["column"], into)
         each(e, 0, w["packed"], lambda a: self.put(-self.get(into, a), into, a))
-        self._put_products("held", part, w["unused_state"], self._below(column), 1.0)
+        self._put_products("rows_at_start", part, w["unused_state"], self._below(column), 1.0)
 
     def _closures_back(self, part: int, h: Number, seed: Callable[[str], Number], y_bar: str, data: dict[str, str]) -> None:
         """y~* += T1_y^T phi_q^T n, and T1_k^T phi_q^T n to ``column``."""
@@ -208,7 +209,7 @@ class ClosedRetrace(TurningRetrace):
         """lam: from (q'*, p'*) to (q'*, p^*)."""
         w, lam, right = self.words, self.words["lam"], self.words["rows_right"]
         self._form_rows(part)
-        self._put_products("held_at_end", part, lam, right, -1.0)
+        self._put_products("rows_at_end", part, lam, right, -1.0)
         self._solve_rows("solve_1", right)
         self._seed_closures(1, lambda r: self.get(right, r))
         self.clear(w["v_bar"], w["nv"])
@@ -217,7 +218,7 @@ class ClosedRetrace(TurningRetrace):
         self.e.forget()
         self.reverse("tree_velocities", arrays, bars, self.tapes["tree_velocities", part])
         self.e.forget()
-        self._push_back("held_at_end", part, 1, 1.0, lam, self.ends_of_parts[part], "ends_clock")
+        self._push_back("rows_at_end", part, 1, 1.0, lam, self.ends_of_parts[part], "ends_clock")
 
     def _push_back(self, table: str, part: int, which: int, scale: Number, bar: str, state: str, clock: str) -> None:
         """q* less what a push G^T lambda, with its lambda as it is, changes along p*."""
@@ -234,12 +235,12 @@ class ClosedRetrace(TurningRetrace):
     def _form_rows(self, part: int) -> None:
         """G M^-1 G^T at the end of a part, by its columns, factored."""
         e, w = self.e, self.words
-        held, yields = self._table("held_at_end", part), self._table("yields", part)
+        rows, responses = self._table("rows_at_end", part), self._table("responses", part)
 
         def column(c: str) -> None:
             into = e.pointer(w["rows_matrix"], e.integer("mul", c, w["rows_stride"]))
-            along = self._row_of(yields, c)
-            each(e, 0, w["kept_count"], lambda r: self.put(self._product(self._row_of(held, r), along), into, r))
+            along = self._row_of(responses, c)
+            each(e, 0, w["kept_count"], lambda r: self.put(self._product(self._row_of(rows, r), along), into, r))
 
         each(e, 0, w["kept_count"], column)
         self._solve_rows("factor_1")

@@ -1,4 +1,4 @@
-"""Adjoints of the data of a design, as a plan names it: those of what nodes read of bodies and closures belong to these."""
+"""Adjoints of the data of a design, as a plan names it. They include the adjoints of the copies that nodes read."""
 
 from __future__ import annotations
 

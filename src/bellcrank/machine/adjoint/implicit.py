@@ -1,4 +1,4 @@
-"""Steps of an implicit Runge-Kutta method, gone through backward in machine code.
+"""The adjoint of steps of an implicit Runge-Kutta method, in machine code.
 
 The stages are those of the run, whose slopes were written down: Y_i = y + h sum_j A_ij k_j for all j. The equations of the
 step, k_i = f(Y_i), are differentiated, not the iterations that solved them. Going back, the adjoints m_i of slopes satisfy
@@ -31,7 +31,7 @@ from ...plan import Plan
 from ..arrays import for_plan
 from ..calls.bound import Text
 from ..steps.declared import own_buffers
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from ..steps.programs import DIRECTIONS, takes_momenta
 from .steps import Retrace
 
@@ -73,7 +73,7 @@ class ImplicitRetrace(Retrace):
         self.put_end(w["tape"], 0)
         for part, share in enumerate(self.method.parts):
             k = [
-                e.pointer(row, e.integer("add", WIDE, e.integer("mul", w["state"], 1 + part * self.count + i)))
+                e.pointer(row, e.integer("add", VECTOR, e.integer("mul", w["state"], 1 + part * self.count + i)))
                 for i in range(self.count)
             ]
             for i, (c, weights) in enumerate(zip(self.method.c, self.method.A, strict=True)):
@@ -94,7 +94,7 @@ class ImplicitRetrace(Retrace):
 
         self.over_state(one)
 
-    # the way back --------------------------------------------------------------------------------------------------------
+    # the backward pass --------------------------------------------------------------------------------------------------------
 
     def to_start(self, h: Number, stages: str, sample: Callable[[], None]) -> None:
         for part in reversed(range(len(self.method.parts))):
@@ -191,7 +191,7 @@ class ImplicitRetrace(Retrace):
     # Jacobians -----------------------------------------------------------------------------------------------------------
 
     def _take_jacobian(self, h: Number, first: int, j: int) -> None:
-        """What stage j adds to the matrix: column (j, b), row (i, a) is -h A_ji f'_ba, by its columns."""
+        """Adds stage j to the matrix: column (j, b), row (i, a) is -h A_ji f'_ba, by its columns."""
         w, A = self.words, np.array(self.method.A)
         speeds: list[Number] = [-(h * float(a)) for a in A[j]]
         positions: list[Number] = [-(h * h * float(a)) for a in (A @ A)[j]] if self.halved else speeds
@@ -238,7 +238,7 @@ class ImplicitRetrace(Retrace):
         self._call("d_rates", known | seeds)
 
     def _unpack_velocities(self) -> None:
-        """Of the kernel on dual numbers, whose values have their tangents behind them."""
+        """Unpacks the velocities of the kernel on dual numbers, whose values have their tangents behind them."""
         e, w = self.e, self.words
 
         def one(i: str) -> None:

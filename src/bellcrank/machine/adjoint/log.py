@@ -1,4 +1,4 @@
-"""Accepted steps of a run, written down: a run is gone through backward along the steps that it took.
+"""The log of the accepted steps of a run: the backward pass follows the steps that the run took.
 
 Of a step: the time at which it starts, its length, the time that the equations see at its start and the latest one that they
 may see in it (they differ at corners), then q and v (or p), padded as a state is; of an implicit method the slopes at its
@@ -23,7 +23,7 @@ from ..steps.fixed import FixedStepper
 from ..steps.implicit.closed import ClosedMidpointStepper
 from ..steps.implicit.fixed import ImplicitStepper
 from ..steps.implicit.radau import RadauStepper
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from ..steps.stepper import Stepper
 from ..tangents.jumps import SHORT
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-ROOM = 2048  # steps at most in a piece
+CAPACITY = 2048  # steps at most in a piece
 _CHANGING: tuple[str, ...] = ("y", "new", "aside", "origin", "k", "reals", "counts", "sampled", "corner", "before", "clock")
 _CHANGING += ("opening_start", "opening_middle", "fastest")
 _CHANGING += ("accepted", "linearised", "by_position", "by_velocity", "by_both", "upper", "below", "diagonal", "pivots")
-_CHANGING += ("pushes", "rest", "held_there")
+_CHANGING += ("pushes", "rest", "rows_at_end")
 
 
 def note_step(s: Stepper, h: Number, where: Condition) -> None:
@@ -47,10 +47,10 @@ def note_step(s: Stepper, h: Number, where: Condition) -> None:
         row = w["log"].at(place * w["log_row"])
         for k, x in enumerate((s.real("t"), h, start_of_step(s), s.real("latest"))):
             s.put_number(x, row, k)
-        state = row.at(WIDE)
+        state = row.at(VECTOR)
         s.fill(state, w["y"].__getitem__, 0, w["controlled"])
         s.add_count("logged")
-        e.when(s.count("logged") >= w["log_room"], lambda: s.set_count("budget", 0))
+        e.when(s.count("logged") >= w["log_capacity"], lambda: s.set_count("budget", 0))
 
     e.when(s.any(where), note)
 
@@ -70,11 +70,11 @@ class LoggedFixed(FixedStepper):
 
 
 def note_slopes(s: Stepper, part: Integer) -> None:
-    """Of all stages of a part of a step, behind the row that will be written when the step stands."""
+    """Notes the slopes at all stages of a part, behind the row that is written when the step is accepted."""
     w, stages = s.words, len(s.method.c)
     row, first = _next_row(s), part * stages + 1
     for i in range(stages):
-        place = WIDE + w["w_start"] * (first + i)
+        place = VECTOR + w["w_start"] * (first + i)
         into, k = row.at(place), s.k[i]
         s.fill(into, k.__getitem__, 0, w["controlled"])
 
@@ -107,7 +107,7 @@ class LoggedClosed(ClosedMidpointStepper):
     def note_part(self, n: Integer) -> None:
         note_slopes(self, n)
         e, w = self.e, self.words
-        behind = WIDE + w["w_start"] * (1 + len(self.method.parts))
+        behind = VECTOR + w["w_start"] * (1 + len(self.method.parts))
         rows = _next_row(self).at(behind)
         first = n * 2 + 1
         places = [rows.at(w["rows_stride"] * (first + k)) for k in range(2)]
@@ -125,7 +125,7 @@ class LoggedClosed(ClosedMidpointStepper):
 
 
 def times_seen(rows: Array) -> Array:
-    """By the equations at both ends of each step, (steps, 2): they differ at corners from the times of steps."""
+    """The times that the equations have seen at both ends of each step, (steps, 2); at corners they differ from its ends."""
     return np.stack([rows[:-1, 2], np.minimum(rows[1:, 0], rows[:-1, 3])], axis=1)
 
 
@@ -144,7 +144,7 @@ class Log:
     """All accepted steps of a run. Rows beyond ``limit`` bytes are not kept: the steps are taken again when they are needed."""
 
     limit: float = 256e6
-    room: int = ROOM
+    capacity: int = CAPACITY
     pieces: list[Piece] = field(default_factory=list)
     trajectory: Trajectory | None = None
     full: bool = False
@@ -169,7 +169,7 @@ class Log:
                 piece.rows = None
 
     def _short(self, lengths: Array) -> NDArray[np.bool_]:
-        """Of every step, whether it is: u = max(h, u/2) after each is what is usual, as machine.tangents.jumps has it."""
+        """For every step whether it is short: the usual length after each is u = max(h, u/2), as in machine.tangents.jumps."""
         places = np.arange(len(lengths) + 1)
         with np.errstate(divide="ignore"):
             usual = np.exp2(np.maximum.accumulate(np.log2(np.append(self.usual, lengths)) + places) - places)
@@ -177,15 +177,15 @@ class Log:
         return np.asarray(lengths <= SHORT * usual[:-1])
 
     def _rows(self) -> Array:
-        """What the machine code has written down, and the state after it as one row more."""
+        """The rows that the machine code has written, and the state after them as one row more."""
         trajectory = self.trajectory
         assert trajectory is not None
         layout, count, t = trajectory.layout, trajectory.count("logged"), trajectory.real("t")
         rows = trajectory.arrays["log"][: count * layout.log_row].reshape(count, layout.log_row)
         trajectory.set_count("logged", 0)
         end = np.zeros(layout.log_row)
-        end[:WIDE] = t, 0.0, t, t
-        end[WIDE : WIDE + layout.w_start] = trajectory.arrays["y"][: layout.w_start]
+        end[:VECTOR] = t, 0.0, t, t
+        end[VECTOR : VECTOR + layout.w_start] = trajectory.arrays["y"][: layout.w_start]
         return np.vstack([rows, end[None]])
 
     def backward(self) -> Iterator[Array]:
@@ -203,6 +203,6 @@ class Log:
 
     @property
     def nbytes(self) -> int:
-        """What is kept."""
+        """The memory of the rows that are kept, in bytes."""
         rows = sum(piece.rows.nbytes for piece in self.pieces if piece.rows is not None)
         return rows + sum(x.nbytes for piece in self.pieces for x in piece.before.values())

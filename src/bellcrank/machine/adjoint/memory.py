@@ -1,4 +1,4 @@
-"""What the steps of a run are gone through backward with: every number and array declared once, and how large it is.
+"""The memory of the backward pass of a run: every number and array declared once, with its size.
 
 NUMBERS    sizes, known before
 ARRAYS     of every method; ``log``, ``seeds``, ``weights`` and ``samples`` are the host's own, given with each piece of the run
@@ -24,7 +24,7 @@ from ...integrate import RungeKutta
 from ...plan import Plan
 from ..calls.memory import aligned
 from ..steps.implicit.kept_rows import count_of_rows, is_closed_midpoint
-from ..steps.layout import WIDE, Layout
+from ..steps.layout import VECTOR, Layout
 from ..steps.programs import DIRECTIONS, takes_momenta
 
 Array = NDArray[np.float64]
@@ -49,12 +49,12 @@ class Sizes:
 
     @property
     def stages(self) -> int:
-        """Of a part, with those that only dense output needs."""
+        """The number of stages of a part, with those that only dense output needs."""
         return len(tableau(self.method)[1])
 
     @property
     def unknowns(self) -> int:
-        """Of a stage, in the linear equations for the adjoints of all slopes of a part."""
+        """Unknowns of a stage in the linear equations for the adjoints of all slopes of a part."""
         return self.plan.model.nv if self.halved else self.plan.model.nq + self.plan.model.nv
 
     @property
@@ -84,7 +84,7 @@ def sizes_of(plan: Plan, called: dict[str, Program], method: RungeKutta, plain_r
 
 
 def _padded(count: int) -> int:
-    return -(-count // WIDE) * WIDE
+    return -(-count // VECTOR) * VECTOR
 
 
 Size = Callable[[Sizes], int]
@@ -100,18 +100,18 @@ NUMBERS: dict[str, Size] = {
     "quaternion_count": lambda s: len(s.layout.quaternions),
     "order": lambda s: s.order,
     "stride": lambda s: s.stride,
-    "row_chunks": lambda s: s.stride // WIDE,
+    "row_chunks": lambda s: s.stride // VECTOR,
     "unknowns": lambda s: s.unknowns,
     "packed": lambda s: s.packed,
     "kept_count": lambda s: s.rows,
     "rows_stride": lambda s: s.rows_stride,
-    "rows_chunks": lambda s: s.rows_stride // WIDE,
+    "rows_chunks": lambda s: s.rows_stride // VECTOR,
 }
 
 
 @dataclass(frozen=True)
 class BackArray:
-    """Without a size it is the host's own; ``fill`` gives its first entries, if it does not begin with zeros."""
+    """An array of the backward pass. Without a size it is the host's own; ``fill`` gives its first entries, else zeros."""
 
     size: Size | None = None
     integers: bool = False
@@ -152,7 +152,7 @@ TURNING: dict[str, BackArray] = {
     **dict.fromkeys(("Y_bar", "y_bar", "unit", "column", "unused_state"), _STATE),
 }
 ROWS: dict[str, BackArray] = {
-    **dict.fromkeys(("held", "held_at_end", "yields"), BackArray(lambda s: s.parts * s.rows * s.plan.model.nv)),
+    **dict.fromkeys(("rows_at_start", "rows_at_end", "responses"), BackArray(lambda s: s.parts * s.rows * s.plan.model.nv)),
     **dict.fromkeys(("pushed", "moved_states", "end_velocities"), BackArray(lambda s: s.parts * s.state)),
     **dict.fromkeys(("rows_matrix", "rows_below"), BackArray(lambda s: s.rows * s.rows_stride)),
     **dict.fromkeys(("rows_diagonal", "rows_right"), BackArray(lambda s: s.rows_stride)),

@@ -1,4 +1,4 @@
-"""A run gone through backward, seen from the host: the memory that back() works on."""
+"""The backward pass of a run, seen from the host: the memory that back() works on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..module import Module, assemble, structure_name, write_kernel
 from ..steps.declared import own_buffers
 from ..steps.implicit.closed import closed_midpoint_programs
 from ..steps.implicit.kept_rows import is_closed_midpoint
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from ..steps.programs import programs, takes_momenta
 from .closed import ClosedRetrace
 from .implicit import ImplicitRetrace, jacobian_programs, write_linear_algebra
@@ -43,7 +43,7 @@ def retraced(plan: Plan, program: Program, method: RungeKutta, metric: str, proj
     return {name: called[name] for name in wanted}
 
 
-class Passing(Protocol):
+class SurfaceCrossings(Protocol):
     """Steps across a surface where the equations of motion jump, and derivatives with them."""
 
     def found(self, times: Array, states: Array, short: NDArray[np.bool_]) -> list[int]:
@@ -126,7 +126,7 @@ class Retraced:
         return len(self.c)
 
     def _memory(self, sizes: Sizes) -> dict[str, NDArray[Any]]:
-        """Arrays of kernels and their adjoints, and what is declared for the way back."""
+        """Arrays of kernels and their adjoints, and what is declared for the backward pass."""
         arrays: dict[str, NDArray[Any]] = bound_arrays(self.plan, self.code, 1)
         used = list(dict.fromkeys(x for names in self.adjoints.values() for x in names))
         self.bars = adjoint_arrays(arrays, used)
@@ -162,7 +162,7 @@ class Retraced:
         times: Array,
         seeds: Array,
         end: Array,
-        passing: Passing | None = None,
+        passing: SurfaceCrossings | None = None,
     ) -> Array:
         """Adjoint of the first state, (nq + nv,); those of the data are added to ``bars``.
 
@@ -176,7 +176,7 @@ class Retraced:
         for piece, rows in zip(reversed(log.pieces), log.backward(), strict=True):
             if len(rows) > 1:
                 first = int(np.searchsorted(times[:left], rows[0, 0], side="right"))
-                states, short = self._unpadded(rows[:, WIDE:]), piece.short
+                states, short = self._unpadded(rows[:, VECTOR:]), piece.short
                 ends = times_seen(rows)
                 jumps = [] if passing is None or short is None else passing.found(ends, states, short)
                 more = self._inside(rows, times[first:left], seeds[first:left])

@@ -1,8 +1,8 @@
-"""Steps of an explicit Runge-Kutta method, gone through backward in machine code.
+"""The adjoint of steps of an explicit Runge-Kutta method, in machine code.
 
     back(bound, last, first) -> first     steps last-1 .. first; a larger number where the tape was too short for that step
 
-A step is y' = P(y + h sum_i b_i k_i), k_i = f(Y_i), Y_i = y + h sum_j A_ij k_j, with P the way back onto the closures. With
+A step is y' = P(y + h sum_i b_i k_i), k_i = f(Y_i), Y_i = y + h sum_j A_ij k_j, with P the projection onto the closures. With
 bars for adjoints, and samples s = y + h sum_i w_i(s) k_i inside the step:
 
     y*' = P^T y'          what P^T leaves of the adjoint, as the derivative of P takes the closures' equations (tangents.steps)
@@ -22,7 +22,7 @@ from ...kernels.llvm.emitter import Emitter, Int
 from ...kernels.llvm.flow import each
 from ...numbers import Number, minimum
 from ..calls.bound import Text
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from ..steps.programs import takes_momenta
 from .memory import NUMBERS
 
@@ -130,7 +130,7 @@ class Retrace:
         e, w = self.e, self.words
         row = e.pointer(w["log"], e.integer("mul", n, w["log_row"]))
         following = e.pointer(row, w["log_row"])
-        h, y = self.get(row, 1), e.pointer(row, WIDE)
+        h, y = self.get(row, 1), e.pointer(row, VECTOR)
         first, last = e.load_int(w["samples"], n), e.load_int(w["samples"], e.integer("add", n, 1))
         sampled = e.emit("icmp sgt i64 $, $", last, first)
         stages = w["plain_stages"]
@@ -143,13 +143,13 @@ class Retrace:
         if not self.adaptive:
             each(e, first, last, lambda s: self.add(self.row("seeds", s), w["lam"]))
         if self.unit:
-            self._unit(e.pointer(following, WIDE), w["lam"])
+            self._unit(e.pointer(following, VECTOR), w["lam"])
         if self.closed:
             self._project(following, ends)
         self.to_start(h, stages, lambda: each(e, first, last, lambda s: self._sample(s, stages)))
 
     def to_start(self, h: Number, stages: str, sample: Callable[[], None]) -> None:
-        """From the adjoint of what the slopes give to that of the state at the start; ``sample`` adds those of samples."""
+        """From the adjoints of the slopes to that of the state at the start; ``sample`` adds those of samples."""
         e = self.e
         self.slopes_of_end(h, stages)
         if self.adaptive:
@@ -157,7 +157,7 @@ class Retrace:
         each(e, 0, stages, lambda i: self._back(str(e.integer("sub", e.integer("sub", stages, 1), i)), h))
 
     def stages(self, row: str, y: str, h: Number, stages: str, n: str) -> str:
-        """Computed again, each with what its way back needs; the end of the tape."""
+        """Computed again, each with what its backward pass needs; the end of the tape."""
         e, w = self.e, self.words
         start, t, latest = self.get(row, 2), self.get(row, 0), self.get(row, 3)
         self.put_end(w["tape"], 0)
@@ -177,7 +177,7 @@ class Retrace:
         return self.end(e.integer("mul", stages, 2))
 
     def slopes(self, i: Int, n: str) -> None:
-        """Those of a stage whose state and time are known."""
+        """The slopes of a stage whose state and time are known."""
         e, w = self.e, self.words
         arrays, k = self.at_stage(i), self.row("k", i)
         end = self.forward("kernel", arrays, self.end(e.integer("mul", i, 2)), n)
@@ -196,7 +196,7 @@ class Retrace:
         return known | {"v": self.speeds(state), "a": self.speeds(slope)}
 
     def end(self, place: Int) -> str:
-        """Where the tape ended after the kernels of a stage: twice as many as stages, and one."""
+        """The end of the tape after a kernel of a stage; there are twice as many ends as stages, and one."""
         return self.e.emit("load ptr, ptr $, align 8", self.e.pointer(self.words["ends"], place))
 
     def put_end(self, end: str, place: Int) -> None:
@@ -229,7 +229,7 @@ class Retrace:
         each(e, 0, i, lambda j: self.add(bar, self.row("k_bar", j), h * self.get(A, j)))
 
     def slope_back(self, i: Int, bar: str) -> None:
-        """From the adjoint of the slope at a stage, k_bar, to what it adds to that of the stage, ``bar``."""
+        """From the adjoint of the slope at a stage, k_bar, to what it adds to the adjoint of the stage, ``bar``."""
         w, k_bar = self.words, self.row("k_bar", i)
         bars = {"q": bar, "v": w["v_bar"] if self.momenta else self.speeds(bar), "qdot": k_bar}
         if self.momenta:
@@ -245,7 +245,7 @@ class Retrace:
         bars = bars | ({"p": self.speeds(bars["q"]), "pdot": slope} if self.momenta else {"a": slope})
         self.reverse("kernel", self.at_stage(i), bars, self.end(e.integer("add", e.integer("mul", i, 2), 1)))
 
-    # the way back onto the closures -----------------------------------------------------------------------------------
+    # the projection onto the closures -----------------------------------------------------------------------------------
 
     def _closing(self, row: str, tape: str, n: str) -> dict[str, str]:
         """The kernels of tangents.steps.project at the state after the step: where the tape of each ends."""
@@ -258,7 +258,7 @@ class Retrace:
         return ends
 
     def _closed_state(self, row: str) -> dict[str, str]:
-        state = self.e.pointer(row, WIDE)
+        state = self.e.pointer(row, VECTOR)
         return {"q": state, "v": self.words["settled"] if self.settles else self.speeds(state), "t": row}
 
     def _unsettled(self, y: str, h: Number, stages: str) -> None:
@@ -274,7 +274,7 @@ class Retrace:
         each(e, 0, stages, stage)
 
     def _settle(self, arrays: dict[str, str], lam: str, ends: dict[str, str]) -> None:
-        """The way back of tangents.steps.settle_momenta: p = M(q) v(q, p)."""
+        """The backward pass of tangents.steps.settle_momenta: p = M(q) v(q, p)."""
         w, p = self.words, self.speeds(lam)
         self.copy(p, w["seed"], w["nv"])
         for bar in (p, w["v_bar"]):
@@ -284,7 +284,7 @@ class Retrace:
         self.reverse("of_momenta", unsettled, {"q": lam, "v": w["v_bar"], "p": p}, ends["of_momenta"])
 
     def _project(self, row: str, ends: dict[str, str]) -> None:
-        """Their way back, in the opposite order, on the adjoint of that state."""
+        """Their backward pass, in the opposite order, on the adjoint of that state."""
         w, lam = self.words, self.words["lam"]
         arrays, bars = self._closed_state(row), {"q": lam, "v": self.speeds(lam)}
         if self.settles:

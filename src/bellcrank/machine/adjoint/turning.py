@@ -1,4 +1,4 @@
-"""Steps that turn rotations as a group, gone through backward: implicit_midpoint and midpoint4 with ball and free joints.
+"""The adjoint of steps that turn rotations as a group: implicit_midpoint and midpoint4 with ball and free joints.
 
 With T0 and T1 the states in the middle and at the end of a step, functions of its start y and its slope k, and S what is kept
 as slope of a turning joint (steps.implicit.turning), a part of a step is
@@ -23,7 +23,7 @@ from ...numbers import Number, minimum
 from ...spatial import Vector
 from ..calls.bound import Text
 from ..steps.implicit.turning import TurningJoint, turn_slopes, turn_state
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from .implicit import ImplicitRetrace
 
 _OF_STATES = ("turning", "step", "y", "k", "new")
@@ -77,7 +77,7 @@ class TurningRetrace(ImplicitRetrace):
         self.slopes_at: list[str] = []
         self.ends_of_parts: list[str] = []
         for part, share in enumerate(self.method.parts):
-            k = e.pointer(row, e.integer("add", WIDE, e.integer("mul", w["state"], 1 + part)))
+            k = e.pointer(row, e.integer("add", VECTOR, e.integer("mul", w["state"], 1 + part)))
             following = self.row("part_states", part)
             tape = self.part(part, start, k, following, t, latest, share * h, tape, n)
             t, start = t + share * h, following
@@ -86,7 +86,7 @@ class TurningRetrace(ImplicitRetrace):
     def part(
         self, part: int, start: str, k: str, following: str, t: Number, latest: Number, h: Number, tape: str, n: str
     ) -> str:
-        """From a state into the next one, with slopes that are known; the end of the tape."""
+        """Takes a state into the next one, with slopes that are known; returns the end of the tape."""
         w, Y = self.words, self.row("Y", part)
         for found, x in ((self.starts, start), (self.slopes_at, k), (self.ends_of_parts, following)):
             found.append(x)

@@ -44,8 +44,8 @@ def write_batch(program: Program, taken: list[str], lanes: int, designs: bool = 
 def _spread_designs(e: Emitter, bound: Bound, rows: list[str]) -> None:
     """The numbers of each lane's design to all places that read them."""
     designs, places = bound.address("designs"), bound.address("design_places")
-    wide, every = bound.word("design_width"), bound.word("design_every")
-    starts = [e.integer("mul", e.emit(f"sdiv i64 {row}, {every}"), wide) for row in rows]
+    width, every = bound.word("design_width"), bound.word("design_every")
+    starts = [e.integer("mul", e.emit(f"sdiv i64 {row}, {every}"), width) for row in rows]
 
     def one(k: str) -> None:
         source, place = (e.pointer(places, e.integer("add", e.integer("mul", k, 2), j)) for j in (0, 1))

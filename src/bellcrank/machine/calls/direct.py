@@ -36,7 +36,7 @@ def write_single(program: Program, taken: list[str]) -> Text:
 
 
 def write_many(program: Program, taken: list[str], lanes: int) -> Text:
-    """The same for rows of states, (B, width) each, up to MOST blocks; what is not finite is left to the caller."""
+    """The direct function for rows of states, (B, width) each, up to MOST blocks; what is not finite is left to the caller."""
     call = _Call(1, program, taken)
     e, bound, out = call.e, call.bound, result(program)
     states = ""

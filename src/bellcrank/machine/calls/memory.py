@@ -20,7 +20,7 @@ from ..nodes.walk import block_width
 
 if TYPE_CHECKING:
     from ..kernel import Code
-    from ..module import Facts
+    from ..module import BufferSizes
 
 Numbers = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def varied_numbers(plan: Plan, code: Code) -> dict[str, Numbers]:
     return {array.name: _filled(array.fill(plan), array) for array in given if array.fill}
 
 
-def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:
+def _with_memory(plan: Plan, facts: BufferSizes) -> tuple[NDArray[np.int64], int]:
     """The table of nodes with the place of each one's memory, and the size of all."""
     if plan.nodes is None:
         return np.zeros(0, dtype=np.int64), 0
@@ -100,14 +100,14 @@ def _with_memory(plan: Plan, facts: Facts) -> tuple[NDArray[np.int64], int]:
 
 
 def _side_by_side(given: Any, lanes: int) -> Numbers:
-    """The same numbers for every lane, each of which has its own."""
+    """Copies the same numbers into every lane, each of which has its own."""
     rows = aligned(max(1, np.size(given)) * lanes)
     rows[: np.size(given) * lanes] = np.repeat(np.asarray(given, dtype=np.float64).ravel(), lanes)
     return rows
 
 
 def _filled(given: Any, declared: Array) -> NDArray[Any]:
-    """As machine code reads it, and never empty."""
+    """The array as machine code reads it, and never empty."""
     array = np.asarray(given, dtype=np.int64 if declared.integers else np.float64)
     return np.ascontiguousarray(array) if array.size else np.zeros(1, dtype=array.dtype)
 

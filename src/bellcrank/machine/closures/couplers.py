@@ -51,7 +51,7 @@ def last_attachment(walk: Walk, k: Integer) -> Integer:
 
 
 def slope_of(walk: Walk, signature: ClosureSignature, k: Integer) -> Number:
-    """What a curve adds to the factor of the last term of a coupler."""
+    """The slope of a coupler's curve, which adds to the factor of its last term."""
     return 0.0 if signature.curve is None or signature.curve_driven else -curve_and_rates(walk, signature, k)[0].slope
 
 
@@ -81,7 +81,7 @@ def _sums(walk: Walk, k: Integer) -> tuple[Number, Number, Number]:
 
 
 def factor_of(walk: Walk, attachment: Integer) -> Number:
-    """Of a term of a coupler."""
+    """The factor of a term of a coupler."""
     return walk.data("factors", attachment, walk.plan.varies("factors"))
 
 
@@ -92,6 +92,6 @@ def each_attachment(walk: Walk, k: Integer, act: Callable[[Integer], None]) -> N
 
 
 def coordinate_of(walk: Walk, attachment: Integer, column: str) -> Integer:
-    """Which entry of q or v a coupler's term names."""
+    """The entry of q or v that a coupler's term names."""
     table = walk.array("attachment_table")
     return walk.array("table")[table[attachment, "body"], column] + table[attachment, "dof"]

@@ -30,7 +30,7 @@ from .views import each_closure
 
 
 def left(walk: Walk) -> Any:
-    """What each equation leaves at the degrees of freedom: the Jacobian itself, if that is asked for."""
+    """The coefficients of each equation at the degrees of freedom: the Jacobian itself, if that is asked for."""
     return walk.array("G" if "G" in walk.program.outputs else "left")
 
 

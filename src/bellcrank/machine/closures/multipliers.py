@@ -54,9 +54,9 @@ def push(walk: Walk, also_output: bool = False) -> None:
                     add_to(walk.array("effort"), place, slope_of(walk, signature, index) * given[0])
             return
         grounds = (signature.ground_a, signature.ground_b)
-        for ground, state, held, (n, f) in zip(grounds, ("state_a", "state_b"), (view.i, view.j), total, strict=True):
+        for ground, state, body, (n, f) in zip(grounds, ("state_a", "state_b"), (view.i, view.j), total, strict=True):
             if not ground:
-                add_wrench(walk, table[index, state], Force(n + (held.p - held.r).cross(f), f))
+                add_wrench(walk, table[index, state], Force(n + (body.p - body.r).cross(f), f))
 
     each_closure(walk, one)
     _each_action(walk, output, pushes=also_output or walk.forces or not output)
@@ -102,7 +102,7 @@ def push_impulses(walk: Walk) -> None:
     the rate of its factor, -bend v, times the impulse is an effort.
     """
     e, impulses, table = walk.e, walk.array("impulses"), walk.array("closure_table")
-    e.each(0, e.count("held") * IMPULSE, lambda k: impulses.__setitem__(k, 0.0))
+    e.each(0, e.count("attached") * IMPULSE, lambda k: impulses.__setitem__(k, 0.0))
 
     def one(signature: ClosureSignature, index: Integer, view: ClosureView) -> None:
         if signature.kind == "coupler":
@@ -121,7 +121,7 @@ def push_impulses(walk: Walk) -> None:
 
 
 def _power(view: ClosureView, total: Sequence[Force]) -> Number:
-    """What the wrenches bring to the two bodies: nothing, unless the closure is driven."""
+    """The power of the wrenches on the two bodies: zero, unless the closure is driven."""
     return power_of(view.i, total[0]) + power_of(view.j, total[1])
 
 

@@ -27,7 +27,7 @@ Acting = Callable[[ClosureSignature, Integer, ClosureView], None]  # the closure
 
 
 def each_closure(walk: Walk, act: Acting, rated: bool = False) -> None:
-    """``rated``: numbers carry their rates along the motion."""
+    """A loop over the closures; ``rated``: numbers carry their rates along the motion."""
     e, closing, table = walk.e, walk.plan.loads.closing, walk.array("closure_table")
 
     def case(signature: ClosureSignature, k: Integer) -> list[Number]:

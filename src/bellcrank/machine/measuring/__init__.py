@@ -1,1 +1,1 @@
-"""Measures over any number: what each kind says of a state, and the loops over them."""
+"""Measures over any number: the value of each kind of measure at a state, and the loops over them."""

@@ -10,10 +10,10 @@ from ...numbers import Number, less, select, sqrt
 from ...spatial import Matrix, Motion, Vector
 
 if TYPE_CHECKING:
-    from .kinds import At
+    from .kinds import MeasureContext
 
 
-def _frames(at: At) -> tuple[Matrix, Matrix, Vector, Vector, Motion]:
+def _frames(at: MeasureContext) -> tuple[Matrix, Matrix, Vector, Vector, Motion]:
     """Axes on both bodies, their points, and the motion of b relative to a in its own axes, at its point."""
     a, b = at.state("a"), at.state("b")
     _, p_a, _ = a.point(at.vector("point_a"))
@@ -24,7 +24,7 @@ def _frames(at: At) -> tuple[Matrix, Matrix, Vector, Vector, Motion]:
     return A_a, A_b, p_a, p_b, Motion(inward @ (b.w - a.w), inward @ slip)
 
 
-def _coordinates(at: At) -> tuple[Sequence[Number], Matrix, Motion]:
+def _coordinates(at: MeasureContext) -> tuple[Sequence[Number], Matrix, Motion]:
     A_a, A_b, p_a, p_b, moving = _frames(at)
     inverse = A_a.transpose()
     R, offset = inverse.times(A_b), inverse @ (p_b - p_a)
@@ -32,7 +32,7 @@ def _coordinates(at: At) -> tuple[Sequence[Number], Matrix, Motion]:
     return (quaternion_of(R) if joint.quaternion is not None else joint.coordinates(R, offset)), A_b, moving
 
 
-def coordinate(at: At) -> Number:
+def coordinate(at: MeasureContext) -> Number:
     """q, or v: what the motion of b relative to a is along the direction of a coordinate."""
     q, _, moving = _coordinates(at)
     if at.signature.part == "q":
@@ -40,8 +40,8 @@ def coordinate(at: At) -> Number:
     return moving.dot(JOINTS[at.signature.joint].efforts(q, JointData(pitch=at.value))[at.signature.dof])
 
 
-def effort(at: At) -> Number:
-    """What keeps a driven closure going along what its law prescribes, from the wrench on its second body at its point."""
+def effort(at: MeasureContext) -> Number:
+    """The effort that keeps a driven closure on its law, from the wrench on its second body at its point."""
     if at.signature.joint == "coupler":
         return at.read("lambda", at.entry("first"))
     start = at.entry("index") * 7
@@ -54,7 +54,7 @@ def effort(at: At) -> Number:
     return S.w.dot(inward @ n) + S.v.dot(inward @ f)
 
 
-def way(at: At) -> Vector:
+def way(at: MeasureContext) -> Vector:
     """Unit direction along which a closure that is not a joint pushes its second body: from a to b, or a plane's normal; about
     which perpendicular axes turn it."""
     A_a, A_b, p_a, p_b, _ = _frames(at)

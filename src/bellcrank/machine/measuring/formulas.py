@@ -12,13 +12,13 @@ from ...numbers.spline import gates, spline
 from ..loads import pool_of
 
 if TYPE_CHECKING:
-    from .kinds import At
+    from .kinds import MeasureContext
 
 
 class Formula:
     """The formula of a measure at a state."""
 
-    def __init__(self, at: At):
+    def __init__(self, at: MeasureContext):
         self.at, self.program = at, derived(at.signature.expression)
         self.values = {name: self._named(name) for name in self.program.names}
         self.numbers = sum(name[0] == "p" for name in self.program.names)
@@ -53,7 +53,7 @@ class Formula:
         return found
 
     def _table(self, name: str) -> tuple[Any, Number, list[Number]]:
-        """How a table is looked up, where it starts, and its size."""
+        """The lookup of a table, where it starts, and its size."""
         k, slot = int(name[1:]), self.numbers
         for before in self.at.signature.tables[:k]:
             slot += 3 if isinstance(before, GridLookup) else 2

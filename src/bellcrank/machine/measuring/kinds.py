@@ -1,4 +1,4 @@
-"""What each kind of measure says, over any number, from the states that bodies have left and the outputs of passes.
+"""The value of each kind of measure, over any number, from the states that bodies have left and the outputs of passes.
 
 States are in the ground's axes; data that say "axes" turn the result into those that were asked for.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..walk import Walk
 
 
-class At(NamedTuple):
+class MeasureContext(NamedTuple):
     """A measure of the i-th row."""
 
     walk: Walk
@@ -46,7 +46,7 @@ class At(NamedTuple):
         return self.walk.array("measure_table")[self.i, column]
 
     def state(self, whose: str, *, accelerated: bool = False) -> BodyState:
-        """Of a, b, the axes or the observer; ``accelerated``: with the acceleration that was left."""
+        """The state of a, b, the axes or the observer; ``accelerated``: with the acceleration that was left."""
         if self.signature.grounds[("a", "b", "axes", "observer").index(whose)]:
             return BodyState.ground()
         return state_of(self.walk, self.entry(whose), accelerated)
@@ -73,18 +73,18 @@ def length(x: Vector) -> Number:
     return sqrt(x.dot(x))
 
 
-def position(at: At) -> Sequence[Number]:
+def position(at: MeasureContext) -> Sequence[Number]:
     (_, p_a, _), (_, p_b, _) = at.state("a").point(at.vector("point_a")), at.state("b").point(at.vector("point_b"))
     return at.chosen(at.in_axes(p_a - p_b))
 
 
-def velocity(at: At) -> Sequence[Number]:
+def velocity(at: MeasureContext) -> Sequence[Number]:
     """v_a - v_b - w_o x (p_a - p_b), o the observer."""
     (_, p_a, v_a), (_, p_b, v_b) = at.state("a").point(at.vector("point_a")), at.state("b").point(at.vector("point_b"))
     return at.chosen(at.in_axes(v_a - v_b - at.state("observer").w.cross(p_a - p_b)))
 
 
-def acceleration(at: At) -> Sequence[Number]:
+def acceleration(at: MeasureContext) -> Sequence[Number]:
     """a - w_o' x d - 2 w_o x u - w_o x (w_o x d), with d the position, u the velocity as the observer sees them."""
     ends = [at.state(end, accelerated=True) for end in ("a", "b")]
     (p_a, v_a, a_a), (p_b, v_b, a_b) = (_moving(end, at.vector(f"point_{name}")) for end, name in zip(ends, "ab", strict=True))
@@ -109,18 +109,18 @@ def _moving(state: BodyState, point: Vector) -> tuple[Vector, Vector, Vector]:
     return p, v, A.v + A.w.cross(arm) + state.w.cross(state.w.cross(arm))
 
 
-def turning(at: At) -> Sequence[Number]:
+def turning(at: MeasureContext) -> Sequence[Number]:
     return at.chosen(at.in_axes(at.state("a").w - at.state("b").w))
 
 
-def distance(at: At) -> Sequence[Number]:
+def distance(at: MeasureContext) -> Sequence[Number]:
     (_, p_a, v_a), (_, p_b, v_b) = at.state("a").point(at.vector("point_a")), at.state("b").point(at.vector("point_b"))
     d = p_b - p_a
     apart = length(d)
     return [d.dot(v_b - v_a) / apart] if at.signature.part == "rate" else [apart]
 
 
-def angle(at: At) -> Sequence[Number]:
+def angle(at: MeasureContext) -> Sequence[Number]:
     """atan2(|a x b|, a.b); about the axis n atan2(n.(a x b), a.b - (a.n)(b.n)): of the parts across the axis."""
     A, B = at.state("a"), at.state("b")
     a, b = A.R @ at.vector("direction_a"), B.R @ at.vector("direction_b")
@@ -140,7 +140,7 @@ def angle(at: At) -> Sequence[Number]:
     return [(x * dy - y * dx) / (x * x + y * y)] if at.signature.part == "rate" else [atan2(y, x)]
 
 
-def coordinate(at: At) -> Sequence[Number]:
+def coordinate(at: MeasureContext) -> Sequence[Number]:
     if at.signature.joint:
         return [closing.coordinate(at)]
     if at.signature.driven:
@@ -148,7 +148,7 @@ def coordinate(at: At) -> Sequence[Number]:
     return [at.read(at.signature.part, at.entry("index"))]
 
 
-def reaction(at: At) -> Sequence[Number]:
+def reaction(at: MeasureContext) -> Sequence[Number]:
     """Force, and moment at the joint's point; of a closing joint they stand there already."""
     if at.signature.joint:
         start = at.entry("index") * 7
@@ -165,7 +165,7 @@ def reaction(at: At) -> Sequence[Number]:
     return all_six if component is None else [all_six[int(component)]]
 
 
-def element(at: At) -> Sequence[Number]:
+def element(at: MeasureContext) -> Sequence[Number]:
     part, index = at.signature.part, at.entry("index")
     if part == "force" and (at.signature.size == 3 or at.signature.component is not None):
         array = at.walk.array("element_vectors")
@@ -173,7 +173,7 @@ def element(at: At) -> Sequence[Number]:
     return [at.read("element", index * 3 + ("energy", "power", "force").index(part))]
 
 
-def closure_force(at: At) -> Sequence[Number]:
+def closure_force(at: MeasureContext) -> Sequence[Number]:
     """Of a rod its tension, from the force on its end b; of a plane the force on b along the normal; of a line all of it; of
     perpendicular axes the moment on b about axis x axis2."""
     if at.signature.joint == "coupler":
@@ -187,7 +187,7 @@ def closure_force(at: At) -> Sequence[Number]:
     return [f.dot(way) if at.signature.joint == "point_on_plane" else -f.dot(way)]
 
 
-def drive(at: At) -> Sequence[Number]:
+def drive(at: MeasureContext) -> Sequence[Number]:
     power = at.signature.part == "power"
     if not at.signature.joint:
         return [at.read("drive", at.entry("index") * 2 + int(power))]
@@ -196,7 +196,7 @@ def drive(at: At) -> Sequence[Number]:
     return [closing.effort(at)]
 
 
-def energy(at: At) -> Sequence[Number]:
+def energy(at: MeasureContext) -> Sequence[Number]:
     part = at.signature.part
     found: Number = 0.0
     if part in ("kinetic", "total"):
@@ -208,12 +208,12 @@ def energy(at: At) -> Sequence[Number]:
     return [found]
 
 
-def _sum(at: At, name: str, count: str, width: int, k: int) -> Number:
+def _sum(at: MeasureContext, name: str, count: str, width: int, k: int) -> Number:
     e = at.walk.e
     return e.total(0, e.count(count), lambda i: at.read(name, i * width + k))
 
 
-def momentum(at: At) -> Sequence[Number]:
+def momentum(at: MeasureContext) -> Sequence[Number]:
     linear = at.in_axes(Vector(*[_sum(at, "energy", "bodies", 8, 2 + k) for k in range(3)]))
     if at.signature.part == "linear":
         return at.chosen(linear)
@@ -221,26 +221,26 @@ def momentum(at: At) -> Sequence[Number]:
     return at.chosen(angular + at.vector("vector").cross(linear))
 
 
-def closure_error(at: At) -> Sequence[Number]:
+def closure_error(at: MeasureContext) -> Sequence[Number]:
     def larger(r: Integer, carried: list[Number]) -> list[Number]:
         return [maximum(carried[0], abs(at.read("closure", r * 2)))]
 
     return at.walk.e.fold(at.entry("first"), at.entry("last"), [0.0], larger)
 
 
-def time(at: At) -> Sequence[Number]:
+def time(at: MeasureContext) -> Sequence[Number]:
     return [time_of(at.walk)]
 
 
-def given_input(at: At) -> Sequence[Number]:
+def given_input(at: MeasureContext) -> Sequence[Number]:
     return [at.read("u", at.entry("index"))]
 
 
-def formula(at: At) -> Sequence[Number]:
+def formula(at: MeasureContext) -> Sequence[Number]:
     return [Formula(at).value()]
 
 
-KINDS: dict[str, Callable[[At], Sequence[Number]]] = {
+KINDS: dict[str, Callable[[MeasureContext], Sequence[Number]]] = {
     "position": position,
     "velocity": velocity,
     "acceleration": acceleration,

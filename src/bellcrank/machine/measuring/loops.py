@@ -9,28 +9,28 @@ from ...kernels.executor import Integer
 from ...numbers import Number
 from ...plan.measuring import MeasureSignature
 from .formulas import Formula
-from .kinds import KINDS, At
+from .kinds import KINDS, MeasureContext
 
 if TYPE_CHECKING:
     from ..walk import Walk
 
 
 def measure_early(walk: Walk) -> None:
-    """What force elements read; states have been left."""
+    """Finds the measures that force elements read; states have been left."""
     plan = walk.plan.loads.measures
     if plan.early:
         _each(walk, plan.early_signatures, 0, walk.e.count("early_measures"))
 
 
 def measure_kinks(walk: Walk) -> None:
-    """Where the formulas that force elements read are not smooth."""
+    """Finds where the formulas that force elements read are not smooth."""
     plan = walk.plan.loads.measures
     if not plan.openings:
         return
     e, table = walk.e, walk.array("measure_table")
 
     def case(signature: MeasureSignature, i: Integer) -> list[Number]:
-        for k, x in enumerate(Formula(At(walk, signature, i)).kinks() if signature.expression else ()):
+        for k, x in enumerate(Formula(MeasureContext(walk, signature, i)).kinks() if signature.expression else ()):
             walk.array("opening")[table[i, "opening"] + k] = x
         return []
 
@@ -41,7 +41,7 @@ def measure_kinks(walk: Walk) -> None:
 
 
 def measure_late(walk: Walk) -> None:
-    """All others; what their passes tell has been left. Where no forces act, nothing was measured before."""
+    """Finds all other measures, from the outputs of their passes. Where no forces act, nothing was measured before."""
     plan, e = walk.plan.loads.measures, walk.e
     if not walk.forces:
         measure_early(walk)
@@ -53,7 +53,7 @@ def _each(walk: Walk, signatures: Sequence[MeasureSignature], first: Integer, la
     e, table, measured = walk.e, walk.array("measure_table"), walk.array("measured")
 
     def case(signature: MeasureSignature, i: Integer) -> list[Number]:
-        for k, x in enumerate(KINDS[signature.kind](At(walk, signature, i))):
+        for k, x in enumerate(KINDS[signature.kind](MeasureContext(walk, signature, i))):
             measured[table[i, "column"] + k] = x
         return []
 

@@ -35,7 +35,7 @@ class AdaptiveStepper(Stepper):
         return self.all_of(self.count("budget") > 0, self.any(self.live()))
 
     def live(self) -> Condition:
-        """Where the run has not arrived or failed."""
+        """Places where the run has neither arrived nor failed."""
         return (self.real("t") < self.real("until")) & self.running()
 
     def good(self) -> Condition:
@@ -48,11 +48,11 @@ class AdaptiveStepper(Stepper):
         return select(t >= end, end, t)
 
     def step(self) -> None:
-        fresh = self.holds("held", 0)
+        fresh = self.holds("paused", 0)
         self.e.when(fresh, self.attempt)
         good = self.good()
-        held = self.all_of(fresh, self.holds("watched", 1), self.any(good))
-        self.e.when(held, self.hold, lambda: self.settle(good))
+        pausing = self.all_of(fresh, self.holds("watched", 1), self.any(good))
+        self.e.when(pausing, self.pause, lambda: self.settle(good))
 
     def attempt(self) -> None:
         """A step without consequences, and its error; the last one reaches the end."""
@@ -87,7 +87,7 @@ class AdaptiveStepper(Stepper):
         self.move(h, weights, into)
 
     def polynomial(self, surface: Surface) -> list[Number]:
-        """Of dense output."""
+        """Coefficients of the polynomial of dense output."""
         slopes = [surface.slope(k) for k in self.k]
         return [
             surface.h * sum((row[m] * slope for row, slope in zip(self.method.dense, slopes, strict=True) if row[m]), 0.0)
@@ -95,18 +95,18 @@ class AdaptiveStepper(Stepper):
         ]
 
     def extra_stages(self) -> None:
-        """What only dense output needs; the new state must stay where it is."""
+        """Stages that only dense output needs; the new state must stay where it is."""
         t, h, aside = self.real("t"), self.real("h"), self.words["aside"]
         for j, (c, row) in enumerate(self.method.extra, start=self.stages):
             self.move(h, row, aside)
             self.derivative(aside, self.k[j], t + c * h)
 
     def settle(self, good: Condition) -> None:
-        self.set_count("held", 0)
+        self.set_count("paused", 0)
         self.e.when(self.any(good), lambda: self.accept(good), lambda: self.adapt(good, good))
 
     def accept(self, good: Condition) -> None:
-        """Where the step is good: project, sample, and go on from its end."""
+        """Where the step is good: projects, samples, and continues from its end."""
         self.notice(good)
         stands = good
         if self.closed:
@@ -271,7 +271,7 @@ class AdaptiveStepper(Stepper):
         return self.e.of_lanes(self.words["times"], self.words["sampled"].integer)
 
     def rows_of_samples(self, due: Condition) -> list[Any]:
-        """Where the samples that are due go; they are counted."""
+        """The rows into which the samples that are due go; they are counted."""
         w, s = self.words, self.words["sampled"].integer(0)
         w["sampled"].put_integer(0, s + 1)
         return [w["out"].at(s * w["state"])]

@@ -1,4 +1,4 @@
-"""What the machine code of a run works on, every number and array declared once: how large it is, and what it begins with.
+"""The memory of a run in machine code: every number and array declared once, with its size and its first value.
 
 NUMBERS    sizes and places, known before the run
 REALS      numbers that change, one for each lane (or one): the host sets and reads them by name
@@ -37,7 +37,7 @@ _STEP = ("t", "h", "end", "until", "rtol", "atol", "longest", "grow", "error", "
 _FASTEST = ("speed", "fastest_time")  # sum of the squares of v (or p), and when
 _CLOSING = ("turn", "met", "seen", "near", "go_on", "pivot", "pivot_time", "singular", "singular_row", "singular_time")
 STIFFNESS = ("suspicions", "calm", "unseen", "rate", "stiff_time")  # stiff_time is infinite until the run is stiff
-_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "held", "project", "newton", "iterations")
+_LOOP = ("budget", "evaluations", "samples", "substep", "substeps", "watched", "paused", "project", "newton", "iterations")
 _NEWTON = (
     "jacobian",
     "factored",
@@ -74,7 +74,7 @@ Size = Callable[[Layout], int]
 
 @dataclass(frozen=True)
 class RunArray:
-    """``fill`` gives its first entries, if a run does not begin with zeros there."""
+    """An array of a run; ``fill`` gives its first entries, if it does not begin with zeros."""
 
     size: Size
     fill: Callable[[Layout], NDArray[Any]] | None = None
@@ -94,7 +94,7 @@ def _size_of(name: str) -> Size:
 
 
 def _step_of(name: str) -> Size:
-    """From one chunk of tangents of some data to the next, in doubles."""
+    """The distance from one chunk of tangents of some data to the next, in doubles."""
     return lambda s: ARRAYS[name].size(s.counts) * s.tangents
 
 
@@ -144,16 +144,16 @@ NUMBERS: dict[str, Size] = {
     "openings": lambda s: s.plan.loads.openings,
     "inputs": lambda s: s.model.input_width,
     "order": lambda s: s.order,
-    "stride": lambda s: s.wide(s.order) // s.lanes,  # numbers from row to row of a matrix
-    "row_chunks": lambda s: s.wide(s.order) // s.vector,  # of a row
-    "row": lambda s: s.wide(s.order),  # doubles of a row
-    "matrix": lambda s: s.order * s.wide(s.order),  # and of a matrix
+    "stride": lambda s: s.padded(s.order) // s.lanes,  # numbers from row to row of a matrix
+    "row_chunks": lambda s: s.padded(s.order) // s.vector,  # of a row
+    "row": lambda s: s.padded(s.order),  # doubles of a row
+    "matrix": lambda s: s.order * s.padded(s.order),  # and of a matrix
     "kept_count": lambda s: s.kept_rows,  # equations of closed loops, and sizes of their matrix (implicit/closed_rows.py)
-    "rows_stride": lambda s: s.wide(s.kept_rows),
-    "rows_chunks": lambda s: s.wide(s.kept_rows) // s.vector,
+    "rows_stride": lambda s: s.padded(s.kept_rows),
+    "rows_chunks": lambda s: s.padded(s.kept_rows) // s.vector,
     "log_row": lambda s: s.log_row,
-    "log_room": lambda s: s.log,
-    "held_width": lambda s: s.held_width,
+    "log_capacity": lambda s: s.log,
+    "kept_row_width": lambda s: s.kept_row_width,
     "control": lambda s: 0,  # a function that is called before every evaluation, and its argument: see Stepper.ask
     "controller": lambda s: 0,
     "control_all": lambda s: 0,  # whether errors of tangents are controlled too
@@ -169,12 +169,12 @@ RUN_ARRAYS: dict[str, RunArray] = {
     "origin": _doubles(lambda s: s.state),
     "asked": _doubles(lambda s: s.state),
     "reach": _doubles(lambda s: s.state),
-    "moves": _doubles(lambda s: s.state, _moves),  # 1 for speeds, 0 for states of the user's own
+    "moves": _doubles(lambda s: s.state, _moves),  # 1 for speeds, 0 for user-defined states
     "fastest": _doubles(lambda s: s.state),  # the state with the largest speeds so far
-    "moved": _doubles(lambda s: s.wide(max(s.model.nq, s.model.nv)) if s.tangents else 0),
+    "moved": _doubles(lambda s: s.padded(max(s.model.nq, s.model.nv)) if s.tangents else 0),
     "moving": _doubles(lambda s: max(s.model.nq, s.model.nv) * s.tangents),
     "still": _doubles(lambda s: s.model.nq * s.tangents),
-    "unsettled": _doubles(lambda s: s.wide(s.model.nv) if s.tangents else 0),  # momenta before a projection
+    "unsettled": _doubles(lambda s: s.padded(s.model.nv) if s.tangents else 0),  # momenta before a projection
     "surface_tangents": _doubles(lambda s: len(s.surfaces.places) * s.tangent_chunks * s.tangents),  # of the limits
     "passage_times": _doubles(lambda s: s.tangent_chunks * s.tangents),  # see tangents/jumps.py
     "way_q": _doubles(lambda s: s.model.nq * s.way),
@@ -185,34 +185,34 @@ RUN_ARRAYS: dict[str, RunArray] = {
     ),  # of the last step, over its tolerance, for each parameter
     "tangent_errors": _doubles(lambda s: s.tangent_chunks * s.tangents),  # and added up over the accepted steps
     "k": _doubles(lambda s: (s.method.stages + len(s.method.extra)) * s.state),
-    "tau": _doubles(lambda s: s.wide(s.model.nv)),
-    "u": _doubles(lambda s: s.wide(s.model.input_width)),
-    "clock": _doubles(lambda s: s.wide(1)),
-    "reals": _doubles(lambda s: s.wide(len(REALS))),
-    "before": _doubles(lambda s: s.wide(s.watched_rows * (s.row_width + 1))),
+    "tau": _doubles(lambda s: s.padded(s.model.nv)),
+    "u": _doubles(lambda s: s.padded(s.model.input_width)),
+    "clock": _doubles(lambda s: s.padded(1)),
+    "reals": _doubles(lambda s: s.padded(len(REALS))),
+    "before": _doubles(lambda s: s.padded(s.watched_rows * (s.row_width + 1))),
     "times": _doubles(lambda s: s.samples + 1),  # and one that does not come
     "grid": _doubles(lambda s: s.grid),  # ends of steps of a fixed length in lanes, free of the rounding of sums
     "corners": _doubles(lambda s: (s.corners + 1) * s.lanes),  # of each lane times at which steps end, and NEVER
     "anchor_reach": _doubles(lambda s: len(s.anchors.reach) * s.lanes, lambda s: np.repeat(s.anchors.reach, s.lanes)),
     "surface_limits": _doubles(lambda s: len(s.surfaces.limits) * s.lanes, lambda s: np.repeat(s.surfaces.limits, s.lanes)),
     "gates": _doubles(lambda s: s.gates.size, lambda s: s.gates.ravel()),
-    "opening_start": _doubles(lambda s: s.wide(s.plan.loads.openings)),
-    "opening_middle": _doubles(lambda s: s.wide(s.plan.loads.openings)),
-    "polynomial": _doubles(lambda s: s.wide(s.method.degree + 1 + STATE)),
+    "opening_start": _doubles(lambda s: s.padded(s.plan.loads.openings)),
+    "opening_middle": _doubles(lambda s: s.padded(s.plan.loads.openings)),
+    "polynomial": _doubles(lambda s: s.padded(s.method.degree + 1 + STATE)),
     "out": _doubles(lambda s: (s.samples + 1) * s.state),
     "residuals": _doubles(lambda s: s.stage_rows),
     "tangents": _doubles(lambda s: s.stage_rows),
     "modes": _doubles(lambda s: s.stage_rows),
     "accepted": _doubles(lambda s: s.stage_rows),  # slopes of the last step
     "linearised": _doubles(lambda s: s.state),  # where the Jacobian was taken
-    "by_position": _doubles(lambda s: s.order * s.wide(s.order)),
-    "by_velocity": _doubles(lambda s: s.order * s.wide(s.order)),
-    "by_both": _doubles(lambda s: s.order * s.wide(s.order)),
-    "upper": _doubles(lambda s: s.matrices * s.order * s.wide(s.order)),
-    "below": _doubles(lambda s: s.matrices * s.order * s.wide(s.order)),
-    "diagonal": _doubles(lambda s: s.matrices * s.wide(s.order)),
-    "right": _doubles(lambda s: 2 * s.wide(s.order)),
-    "unit": _doubles(lambda s: s.wide(s.model.nv)),
+    "by_position": _doubles(lambda s: s.order * s.padded(s.order)),
+    "by_velocity": _doubles(lambda s: s.order * s.padded(s.order)),
+    "by_both": _doubles(lambda s: s.order * s.padded(s.order)),
+    "upper": _doubles(lambda s: s.matrices * s.order * s.padded(s.order)),
+    "below": _doubles(lambda s: s.matrices * s.order * s.padded(s.order)),
+    "diagonal": _doubles(lambda s: s.matrices * s.padded(s.order)),
+    "right": _doubles(lambda s: 2 * s.padded(s.order)),
+    "unit": _doubles(lambda s: s.padded(s.model.nv)),
     "seed_q": _doubles(lambda s: s.seeds(s.model.nq)),
     "seed_v": _doubles(lambda s: s.seeds(s.model.nv)),
     "lane_q": _doubles(lambda s: s.of_a_lane(s.model.nq)),
@@ -225,22 +225,22 @@ RUN_ARRAYS: dict[str, RunArray] = {
     "rows_along": _of_rows(lambda s: s.model.nv * s.tangent_chunks * s.tangents),
     "parts": _doubles(lambda s: len(s.method.parts), lambda s: np.array(s.method.parts)),  # of a step that is composed
     "parts_before": _doubles(lambda s: len(s.method.parts), lambda s: np.cumsum(s.method.parts) - s.method.parts),
-    "held": _of_rows(lambda s: s.kept_rows * s.held_width),
-    "held_there": _of_rows(lambda s: s.kept_rows * s.held_width),
-    "yields": _of_rows(lambda s: s.kept_rows * s.held_width),
+    "rows_at_start": _of_rows(lambda s: s.kept_rows * s.kept_row_width),
+    "rows_at_end": _of_rows(lambda s: s.kept_rows * s.kept_row_width),
+    "responses": _of_rows(lambda s: s.kept_rows * s.kept_row_width),
     "pushes": _of_rows(lambda s: s.kept_rows),
     "second_pushes": _of_rows(lambda s: s.kept_rows),
-    "rows_upper": _of_rows(lambda s: s.kept_rows * s.wide(s.kept_rows)),
-    "rows_below": _of_rows(lambda s: s.kept_rows * s.wide(s.kept_rows)),
-    "rows_diagonal": _of_rows(lambda s: s.wide(s.kept_rows)),
-    "rows_right": _of_rows(lambda s: s.wide(s.kept_rows)),
+    "rows_upper": _of_rows(lambda s: s.kept_rows * s.padded(s.kept_rows)),
+    "rows_below": _of_rows(lambda s: s.kept_rows * s.padded(s.kept_rows)),
+    "rows_diagonal": _of_rows(lambda s: s.padded(s.kept_rows)),
+    "rows_right": _of_rows(lambda s: s.padded(s.kept_rows)),
     "row_scale": _of_rows(lambda s: s.plan.loads.closing.rows + 1, lambda s: scales_of_rows(s.plan)),
-    "candidates": _of_rows(lambda s: s.plan.loads.closing.rows * s.held_width),
-    "at_rest": _of_rows(lambda s: s.held_width),
-    "no_momenta": _of_rows(lambda s: s.held_width),
-    "rest": _of_rows(lambda s: s.held_width),
-    "rest_at_start": _of_rows(lambda s: s.held_width),
-    "rest_at_end": _of_rows(lambda s: s.held_width),
+    "candidates": _of_rows(lambda s: s.plan.loads.closing.rows * s.kept_row_width),
+    "at_rest": _of_rows(lambda s: s.kept_row_width),
+    "no_momenta": _of_rows(lambda s: s.kept_row_width),
+    "rest": _of_rows(lambda s: s.kept_row_width),
+    "rest_at_start": _of_rows(lambda s: s.kept_row_width),
+    "rest_at_end": _of_rows(lambda s: s.kept_row_width),
     "kept_rows": _integers(lambda s: s.kept_rows),
     "counts": _integers(lambda s: len(COUNTS)),
     "sampled": _integers(lambda s: s.lanes),  # samples taken so far
@@ -251,14 +251,14 @@ RUN_ARRAYS: dict[str, RunArray] = {
     "quaternions": _integers(lambda s: len(s.quaternions), lambda s: s.quaternions),
     "turning": _integers(lambda s: s.turning.size, lambda s: s.turning),
     "scalars": _integers(lambda s: s.scalars.size, lambda s: s.scalars),
-    "pivots": _integers(lambda s: s.matrices * s.wide(s.order)),  # the order of the rows of factored matrices
-    "rows_pivots": _integers(lambda s: s.wide(s.kept_rows)),
+    "pivots": _integers(lambda s: s.matrices * s.padded(s.order)),  # the order of the rows of factored matrices
+    "rows_pivots": _integers(lambda s: s.padded(s.kept_rows)),
 }
 _OTHERS = ("other_work", "other_messages")  # workspace of kernels besides the first, which keeps its own from step to step
 
 
 def words(called: dict[str, Program]) -> list[str]:
-    """What ``bound`` holds, in order; rates go into the state's own arrays, other outputs into buffers."""
+    """The names in ``bound``, in order; rates go into the state's own arrays, other outputs into buffers."""
     kept = ("qdot", "pdot")
     outputs = [name for program in called.values() for name in program.outputs if program.tangents or name not in kept]
     tangent = [f"tangent:{name}" for name in (*own_buffers(), *DESIGN_DATA)] if "tangent" in called else []
@@ -266,5 +266,5 @@ def words(called: dict[str, Program]) -> list[str]:
 
 
 def own_buffers() -> list[str]:
-    """What a kernel writes into besides its outputs; that of the tangents has all of them to itself."""
+    """Buffers that a kernel writes besides its outputs; that of the tangents has all of them to itself."""
     return [name for name, array in ARRAYS.items() if array.kind == "buffer"]

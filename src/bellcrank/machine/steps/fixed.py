@@ -25,20 +25,20 @@ WHOLE = 1e-9  # of a step: pieces and times that differ by less are the same
 
 
 class FixedStepper(Stepper):
-    """``substeps`` steps of length h between one sample and the next."""
+    """Steps of a fixed length h, ``substeps`` of them between one sample and the next."""
 
-    approaches, margin = 8.0, 1.0 / 64.0  # no error tells that a stage, and not the end of a step, is beyond a surface
+    approaches, margin = 8.0, 1.0 / 64.0  # no error estimate shows that a stage, and not the end of a step, is beyond a surface
 
     def going(self) -> Any:
         left, more = self.count("budget") > 0, self.words["sampled"].integer(0) < self.count("samples")
         return self.all_of(self.any(self.running()), left, more)
 
     def step(self) -> None:
-        fresh = self.holds("held", 0)
+        fresh = self.holds("paused", 0)
         self.e.when(fresh, self._attempt)
         good = self.any(self.real("cut") > 1.0)
-        held = self.all_of(fresh, self.holds("watched", 1), good)
-        self.e.when(held, self.hold, lambda: self._settle(good))
+        pausing = self.all_of(fresh, self.holds("watched", 1), good)
+        self.e.when(pausing, self.pause, lambda: self._settle(good))
 
     def _attempt(self) -> None:
         self.add_count("budget", -1)
@@ -46,16 +46,16 @@ class FixedStepper(Stepper):
         self.new_state(self.real("piece"))
         self._look_for_surfaces()
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         self._slopes_at_ends(self.real("piece"))
-        super().hold()
+        super().pause()
 
     def _settle(self, good: Any) -> None:
-        self.set_count("held", 0)
+        self.set_count("paused", 0)
         self.e.when(good, self._finish, self._shorten)
 
     def _begin(self) -> None:
-        """How long the piece at hand is."""
+        """The length of the piece at hand."""
         left, piece, until = self.real("left"), self.real("piece"), self.real("corner") - self.real("t")
         left = select(left <= 0.0, self.real("h"), left)
         self.set_real("left", left)
@@ -74,7 +74,7 @@ class FixedStepper(Stepper):
         find_opening(self, h)
 
     def put_middle(self, h: Number, into: Address) -> None:
-        """By a parabola that begins with the slope of the first stage; if that is not at the start, by Hermite's cubic."""
+        """The state in the middle: by a parabola with the slope of the first stage, or by Hermite's cubic if that is later."""
         if self.method.implicit:
             self._slopes_at_ends(h)
             self.put_inside(h, 0.5, into)
@@ -87,13 +87,13 @@ class FixedStepper(Stepper):
         find_cut(self, h)
 
     def _slopes_at_ends(self, h: Number) -> None:
-        """Those of Hermite's cubic."""
+        """The slopes at both ends for Hermite's cubic."""
         w, t = self.words, self.real("t")
         self.derivative(w["y"], w["origin"], start_of_step(self))
         self.derivative(w["new"], w["aside"], minimum(t + h, self.real("latest")))
 
     def slopes_at(self, surface: Surface) -> list[Number]:
-        """One stage tells nothing of how speeds change: a range that is wide enough, unless they turn round within a step."""
+        """One stage does not show how speeds change: a range that is wide enough, unless they turn round within a step."""
         slopes = super().slopes_at(surface)[: len(self.method.c)]
         return [*slopes, 0.5 * slopes[0], 1.5 * slopes[0]]
 
@@ -170,7 +170,7 @@ class FixedStepper(Stepper):
         self.e.when(self.count("substep") >= self.count("substeps"), self._sample)
 
     def _sample(self) -> None:
-        """At the time of the sample, which is free of the rounding of sums of steps."""
+        """Takes a sample at its own time, which is free of the rounding of sums of steps."""
         w, s = self.words, self.words["sampled"].integer(0)
         self.set_count("substep", 0)
         self.set_real("t", self.number(w["times"], s))

@@ -1,7 +1,7 @@
 """Sizes of a run's memory in machine code: what follows from the plan, the method, and the number of lanes.
 
 A state is y = (q, v, works), or (q, p, works) where the kernel takes momenta. For one state each part is padded to whole
-vectors of WIDE numbers; with lanes every number is a vector of these, and there are no works. Anchors of friction that holds
+vectors of VECTOR numbers; with lanes every number is a vector of these, and there are no works. Anchors of friction that holds
 come last.
 """
 
@@ -28,7 +28,7 @@ from .programs import DIRECTIONS, takes_momenta
 
 Array = NDArray[np.float64]
 
-WIDE = 4
+VECTOR = 4  # doubles in a vector
 TURNING = ("attitude", "spin", "position", "push")  # places in y of g, mu, x, l; the last two are -1 without a position
 
 
@@ -45,12 +45,12 @@ class Layout:
     parameters: int = 0  # by which the state is differentiated
     log: int = 0  # accepted steps that are written down before the host takes them over
     number: Any = np.float64  # a numpy type; other numbers than doubles take their steps in Python
-    neighbours: int = WIDE  # numbers of one state that stand in a vector
+    neighbours: int = VECTOR  # numbers of one state that stand in a vector
     grid: int = 0  # times at which samples could be taken in lanes of fixed steps
 
     @property
     def tangents(self) -> int:
-        """Of a chunk."""
+        """Tangents of a chunk."""
         return self.called["kernel"].tangents
 
     @property
@@ -72,7 +72,7 @@ class Layout:
         """Doubles of a vector: of the lanes, or of neighbours in one state."""
         return self.lanes if self.lanes > 1 else self.neighbours
 
-    def wide(self, count: int) -> int:
+    def padded(self, count: int) -> int:
         """Doubles that so many numbers take, in whole vectors."""
         return (count if self.lanes > 1 else -(-count // self.vector)) * self.vector
 
@@ -95,15 +95,15 @@ class Layout:
 
     @cached_property
     def v_start(self) -> int:
-        return self.wide(max(self.model.nq, self.model.nv))  # displacements have the size of v (implicit/newton.py)
+        return self.padded(max(self.model.nq, self.model.nv))  # displacements have the size of v (implicit/newton.py)
 
     @cached_property
     def w_start(self) -> int:
-        return self.v_start + self.wide(self.model.nv)
+        return self.v_start + self.padded(self.model.nv)
 
     @cached_property
     def anchor_start(self) -> int:
-        return self.w_start + (self.wide(sum(self.works) + 1) if self.lanes == 1 else 0)
+        return self.w_start + (self.padded(sum(self.works) + 1) if self.lanes == 1 else 0)
 
     @cached_property
     def state(self) -> int:
@@ -112,13 +112,13 @@ class Layout:
 
     @property
     def t_start(self) -> int:
-        return self.anchor_start + self.wide(len(self.anchors.places))
+        return self.anchor_start + self.padded(len(self.anchors.places))
 
     @property
     def log_row(self) -> int:
         """Doubles that are written down of an accepted step: machine.adjoint.log."""
         slopes = len(self.method.c) * len(self.method.parts) if self.method.implicit else 0
-        return WIDE + self.w_start * (1 + slopes) + self.wide(self.kept_rows) * (1 + 2 * len(self.method.parts))
+        return VECTOR + self.w_start * (1 + slopes) + self.padded(self.kept_rows) * (1 + 2 * len(self.method.parts))
 
     @property
     def watched_rows(self) -> int:
@@ -141,7 +141,7 @@ class Layout:
 
     @cached_property
     def surfaces(self) -> Surfaces:
-        """Of v only where v is integrated, and not p."""
+        """The surfaces; those of v only where v is integrated, and not p."""
         places, limits = known_surfaces(self.model, distinct=not self.plan.lane_designs)
         kept = places < (self.model.nq if takes_momenta(self.called) else np.inf)
         return Surfaces(places[kept], limits[kept])
@@ -195,7 +195,7 @@ class Layout:
 
     @cached_property
     def order(self) -> int:
-        """Of its matrices: displacements alone, or all of a state with momenta."""
+        """Order of the matrices: displacements alone, or all of a state with momenta."""
         if not self.method.implicit:
             return 0
         return self.w_start if takes_momenta(self.called) else self.model.nv
@@ -210,9 +210,9 @@ class Layout:
         return count_of_rows(self.plan) if self.closed_midpoint else 0
 
     @property
-    def held_width(self) -> int:
+    def kept_row_width(self) -> int:
         """Doubles of a row of G, in whole vectors."""
-        return self.wide(self.model.nv) if self.closed_midpoint else 0
+        return self.padded(self.model.nv) if self.closed_midpoint else 0
 
     @cached_property
     def matrices(self) -> int:

@@ -50,7 +50,7 @@ class Memory:
         self._advance: Any = self._bound()
 
     def _arrays_of_kernels(self) -> dict[str, NDArray[Any]]:
-        """What kernels take besides their inputs and outputs."""
+        """Arrays that kernels take besides their inputs and outputs."""
         layout, plan, code = self.layout, self.layout.plan, self.code
         arrays = bound_arrays(plan, code, layout.lanes) | {
             "other_work": aligned(plan.n * code.facts.work_row * layout.lanes),
@@ -76,7 +76,7 @@ class Memory:
 
     @property
     def first_corners(self) -> NDArray[np.int64]:
-        """Where the corners of each lane begin."""
+        """The places at which the corners of each lane begin."""
         return np.arange(self.layout.lanes) * (self.layout.corners + 1)
 
     def set_number(self, name: str, value: int) -> None:
@@ -125,7 +125,7 @@ class Memory:
 
 
 class Sizes(NamedTuple):
-    """What of a memory depends neither on the numbers of a plan nor on the samples: made once."""
+    """Parts of a memory that depend neither on the numbers of a plan nor on the samples: made once."""
 
     doubles: dict[str, int]
     integers: dict[str, int]

@@ -13,7 +13,7 @@ MINIMUM_NORM, MASS = "minimum_norm", "mass"
 
 
 def projections(metric: str, plan: Plan) -> dict[str, Program]:
-    """What moves a state onto the closures; block by block where blocks are known."""
+    """The programs that move a state onto the closures; block by block where blocks are known."""
     option = f"{metric}{'' if plan.nodes is None else '_blocks'}"
     return {name: QUANTITIES[f"project_{name}:{option}"] for name in ("positions", "velocities")}
 
@@ -59,5 +59,5 @@ def takes_momenta(called: dict[str, Program]) -> bool:
 
 
 def side_outputs(called: dict[str, Program]) -> set[str]:
-    """What the kernels of a step compute besides the slopes of the state."""
+    """Outputs that the kernels of a step compute besides the slopes of the state."""
     return {output for name in ("kernel", "powers") if name in called for output in called[name].outputs}

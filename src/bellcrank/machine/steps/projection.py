@@ -96,7 +96,7 @@ def _clear_rows(stepper: Stepper) -> None:
 
 
 def look_first(stepper: Stepper) -> None:
-    """At the start, if the host asks for it: rows with which those after the first step are compared. Nothing moves."""
+    """Takes rows at the start, if the host asks for it, with which those after the first step are compared. Nothing moves."""
     y = stepper.words["y"]
 
     def act() -> None:
@@ -146,7 +146,7 @@ class Watch:
         return turned | ((pivot <= 0.0) & (old > 0.0)) | ((pivot > 0.0) & (old <= 0.0))
 
     def time(self, r: Integer, passed: Condition, t: Number) -> Number:
-        """When a row that vanishes and comes back reversed was zero, in proportion to what is left of it; t, if not passed."""
+        """The time at which a row that comes back reversed was zero, in proportion to what is left of it; t, if not passed."""
         pivot, old = self.pivot(r), self.before(r, self.width)
         return t - select(passed, self.stepper.real("h") * pivot / maximum(pivot + old, 1e-300), 0.0)
 

@@ -32,7 +32,7 @@ from .cuts.roots import write_first_root
 from .declared import COUNTS, INTERRUPTED, NUMBERS, REALS, RUNNING, own_buffers, words
 from .implicit.newton import write_newton
 from .implicit.turning import write_turning
-from .layout import WIDE
+from .layout import VECTOR
 from .programs import side_outputs, takes_momenta
 from .projection import look_first
 
@@ -48,7 +48,7 @@ def write_with_kernels(plan: Plan, called: dict[str, Program], method: RungeKutt
     kernels = {name: write_kernel(plan, program, lanes[name], name=name) for name, program in called.items()}
     arguments = {name: kernel.arguments for name, kernel in kernels.items()}
     parts = [write_unit_quaternions(stepper.lanes), write_first_root(method.degree, stepper.lanes)]
-    e = LaneVectors(stepper.lanes) if stepper.lanes > 1 else StateVectors(WIDE)
+    e = LaneVectors(stepper.lanes) if stepper.lanes > 1 else StateVectors(VECTOR)
     made = stepper(e, plan, called, method, arguments)
     made.advance({name: e.word(k, name in NUMBERS) for k, name in enumerate(words(called))})
     e.do("ret void")
@@ -164,7 +164,7 @@ class Stepper:
         self.fill(to, lambda i: source[i])
 
     def replace(self, old: Address, new: Address, where: Condition) -> None:
-        """``old`` becomes ``new`` where that holds."""
+        """Puts ``new`` into ``old`` where a condition holds."""
         self.fill(old, lambda i: select(where, new[i], old[i]))
 
     def vectors(self, name: str) -> Integer:
@@ -253,11 +253,11 @@ class Stepper:
 
     @property
     def velocity_program(self) -> str:
-        """What computes velocities of momenta."""
+        """The program that computes velocities from momenta."""
         return "of_momenta" if "of_momenta" in self.called else "tree_velocities"
 
     def velocities_of(self, state: Address) -> Any:
-        """Where the velocities of a state are, at the time of the clock; those of momenta are computed."""
+        """The address of the velocities of a state, at the time of the clock; those of momenta are computed."""
         w, speeds = self.words, state.at(self.words["v_start"])
         if not self.momenta:
             return speeds
@@ -341,7 +341,7 @@ class Stepper:
         self.fill(into, lambda i: y[i] + h * self.combination(weights, i))
 
     def trial(self, t: Number, h: Number) -> None:
-        """All stages after the first, and the new state."""
+        """Computes all stages after the first, and the new state."""
         new = self.words["new"]
         rows = [*zip(self.method.c[1:], self.method.A[1:], strict=True), (1.0, self.method.b)]
         for j, (c, row) in enumerate(rows, start=1):
@@ -352,7 +352,7 @@ class Stepper:
     # surfaces (cuts.surfaces) -------------------------------------------------------------------------------------
 
     def slopes_at(self, surface: Surface) -> list[Number]:
-        """Of the watched coordinate, at the stages."""
+        """Slopes of the watched coordinate at the stages."""
         return [surface.slope(k) for k in self.k[: self.stages]]
 
     def outer_slopes(self) -> tuple[Any, Any]:
@@ -375,13 +375,13 @@ class Stepper:
         """A step that rounding of the time still allows."""
         return 64 * EPSILON * maximum(abs(self.real("t")), self.real("end") * 1e-3)
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """A step of a watched run waits for the host to look at it; the next call goes on where it stopped."""
-        self.set_count("held", 1)
+        self.set_count("paused", 1)
         self.set_count("budget", 0)
 
     def note_step(self, h: Number, where: Condition) -> None:
-        """Before a state moves on: runs that are gone through backward later write the step down (machine.adjoint.log)."""
+        """Before a state moves on: runs with a backward pass write the step down (machine.adjoint.log)."""
 
     def unit_state(self, state: Address, k: Any) -> None:
         """Quaternions of a state after a step, and what belongs to them."""

@@ -29,7 +29,7 @@ from .implicit.closed import ClosedMidpointStepper, closed_midpoint_programs
 from .implicit.fixed import ImplicitStepper
 from .implicit.kept_rows import is_closed_midpoint
 from .implicit.radau import RadauStepper
-from .layout import WIDE, Layout
+from .layout import VECTOR, Layout
 from .memory import Memory
 from .programs import MINIMUM_NORM, programs, takes_momenta
 from .stepper import Stepper, write_with_kernels
@@ -78,7 +78,7 @@ class Trajectory(Memory):
     """One state on its way through time; ``advance`` goes on until the end, a failure or the given number of steps."""
 
     number: Any = np.float64
-    neighbours = WIDE
+    neighbours = VECTOR
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Trajectory(Memory):
         logged = log is not None
         parameters, data = (0, {}) if tangents is None else tangents[:2]
         called = called_by(plan, program, method, metric, at_once, logged)
-        sizes = (len(times), len(corners), parameters, 0 if log is None else log.room)
+        sizes = (len(times), len(corners), parameters, 0 if log is None else log.capacity)
         layout = Layout(plan, called, method, 1, *sizes, number=self.number, neighbours=self.neighbours)
         super().__init__(layout, self._code(program, layout, metric), times, corners, data)
         self.plan, self.method, self.log = plan, method, log
@@ -109,7 +109,7 @@ class Trajectory(Memory):
         return obtain(key, lambda: write_stepper(plan, program, method, metric, at_once, logged))
 
     def _set_limits(self, data: Mapping[str, Array]) -> None:
-        """How the limits at which steps are cut change with the parameters: (surfaces, chunks, tangents of a chunk)."""
+        """Sets how the limits at which steps are cut change with the parameters: (surfaces, chunks, tangents of a chunk)."""
         changes, (places, limits) = data.get("d_element_data"), self.layout.surfaces
         if changes is None or not len(places):
             return
@@ -164,18 +164,18 @@ class Trajectory(Memory):
     # a step that waits for the host to look at it -----------------------------------------------------------------
 
     @property
-    def held(self) -> bool:
+    def paused(self) -> bool:
         """Whether a good step waits (``watched`` runs only); the next advance releases it."""
-        return self.count("held") == 1
+        return self.count("paused") == 1
 
     @property
-    def held_length(self) -> float:
-        """Of the held step, in seconds."""
+    def paused_length(self) -> float:
+        """Length of the paused step, in seconds."""
         return self.real("h" if self.method.adaptive else "piece")
 
-    def held_step(self) -> Callable[[Array], tuple[Array, Array]]:
-        """Rows of q and v (or p) anywhere in the held step: a function of places from 0 (its start) to 1."""
-        model, y, coefficients = self.plan.model, self._of_state(self.arrays["y"]), self._held_polynomial()
+    def paused_step(self) -> Callable[[Array], tuple[Array, Array]]:
+        """Rows of q and v (or p) anywhere in the paused step: a function of places from 0 (its start) to 1."""
+        model, y, coefficients = self.plan.model, self._of_state(self.arrays["y"]), self._paused_polynomial()
         powers = np.arange(1, len(coefficients) + 1)
 
         def inside(x: Array) -> tuple[Array, Array]:
@@ -184,9 +184,9 @@ class Trajectory(Memory):
 
         return inside
 
-    def _held_polynomial(self) -> Array:
-        """Coefficients of x, x^2, ...: of dense output, or of Hermite's cubic (FixedStepper.hold)."""
-        h = self.held_length
+    def _paused_polynomial(self) -> Array:
+        """Coefficients of x, x^2, ...: of dense output, or of Hermite's cubic (FixedStepper.pause)."""
+        h = self.paused_length
         if self.method.adaptive:
             return np.asarray(h * np.array(self.method.dense).T @ self._of_state(self.stages))
         y, new, first, last = (self._of_state(self.arrays[name]) for name in ("y", "new", "origin", "aside"))
@@ -194,9 +194,9 @@ class Trajectory(Memory):
         return np.array([first, 3 * way - 2 * first - last, first + last - 2 * way])
 
     def end_inside(self, time: float) -> None:
-        """End the run inside the held step: its samples until then are still taken, and the end is the last of them.
+        """End the run inside the paused step: its samples until then are still taken, and the end is the last of them.
 
-        A method of fixed step takes a shorter one instead of the held one.
+        A method of fixed step takes a shorter one instead of the paused one.
         """
         if not self.method.adaptive:
             self._end_at(time)
@@ -212,7 +212,7 @@ class Trajectory(Memory):
             self.set_real("t", time)
 
     def _end_at(self, time: float) -> None:
-        for name in ("watched", "held"):
+        for name in ("watched", "paused"):
             self.set_count(name, 0)
         self.set_real("piece", time - self.real("t"))
         cuts = self.count("cuts")
@@ -245,7 +245,7 @@ class Trajectory(Memory):
         return self.times[: self.sampled], unit_quaternions(self.plan.model, q), v, self._works(rows)
 
     def anchors(self) -> Array:
-        """Of friction that holds, at the samples so far and, in the last row, at the last accepted step."""
+        """Anchors of friction that holds, at the samples so far and, in the last row, at the last accepted step."""
         rows = np.vstack(
             [self.arrays["out"].reshape(-1, self.layout.state)[: self.sampled], self.arrays["y"][: self.layout.state]]
         )
@@ -254,7 +254,7 @@ class Trajectory(Memory):
     # tangents ---------------------------------------------------------------------------------------------------------
 
     def set_tangents(self, state: tuple[Array, Array], slopes: tuple[Array, Array]) -> None:
-        """Those of the first state, and of its slopes: (nq, parameters) and (nv, parameters) each."""
+        """Sets the tangents of the first state, and of its slopes: (nq, parameters) and (nv, parameters) each."""
         start = self.layout.t_start
         self.arrays["y"][start : self.layout.state] = in_chunks(np.concatenate(state)[None]).ravel()
         self.stages[: self.method.stages, start:] = in_chunks(np.concatenate(slopes)[None]).ravel()

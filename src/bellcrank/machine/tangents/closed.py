@@ -24,7 +24,7 @@ from ...kernels.executor import Address, Integer
 from ...numbers import Number, Symbol, maximum
 from ..steps.declared import NOT_SOLVED
 from ..steps.implicit.closed_newton import ClosedNewton
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from . import steps as tangents
 from .stages import GIVEN_UP, SOLVED, SOLVING, ByParameter
 
@@ -45,7 +45,7 @@ class ClosedTangents:
     # the first push, and the middle -------------------------------------------------------------------------------
 
     def solve(self, t: Number, h: Number) -> None:
-        """Of the state ``pushed``, and of the slopes."""
+        """Tangents of the state ``pushed``, and of the slopes."""
         s, w = self.s, self.w
         self._rows(w["origin"], t, w["pushes"])
         for name, value in (("along", SOLVING), ("along_passes", 0.0), ("along_change", 1e300)):
@@ -60,7 +60,7 @@ class ClosedTangents:
         s.slopes(t, h, along=True)
         self.e.when(self.newton.used, lambda: self.parameters.each_parameter(lambda start: self._correct(start, h)))
         self._judge(h)
-        first = w["t_start"] // WIDE
+        first = w["t_start"] // VECTOR
         s.fill(s.k[0], w["residuals"].__getitem__, first)
         s.moved(h, w["new"], end=True)
         s.set_clock(t + h)
@@ -91,7 +91,9 @@ class ClosedTangents:
 
             def entry(j: Integer) -> None:
                 for part in range(self._parts):
-                    push = e.total(0, w["kept_count"], lambda r, part=part: self._held(r, j) * pushes[self._vector(r, part)])
+                    push = e.total(
+                        0, w["kept_count"], lambda r, part=part: self._row_entry(r, j) * pushes[self._vector(r, part)]
+                    )
                     place = self._vector(j, part)
                     dp[place] = dp[place] - h * (rows[place] + push)
 
@@ -135,7 +137,7 @@ class ClosedTangents:
     # the second push ----------------------------------------------------------------------------------------------
 
     def settle(self, t: Number) -> None:
-        """Of the state ``new``, whose momenta have been pushed; ``held`` and its factored matrix are those there."""
+        """Tangents of the state ``new`` after its second push; ``rows_at_start`` and its factored matrix are those there."""
         s, w = self.s, self.w
         self._rows(w["new"], t, w["second_pushes"])
         p = w["new"].at(w["v_start"])
@@ -143,7 +145,7 @@ class ClosedTangents:
 
         def chunk(c: Integer, dq: Address, dp: Address) -> None:
             rows = w["rows_along"].at(c * self._doubles("nv"))
-            s.fill(dp, lambda i: dp[i] - rows[i], 0, self._doubles("nv") // WIDE)
+            s.fill(dp, lambda i: dp[i] - rows[i], 0, self._doubles("nv") // VECTOR)
             for _ in range(SETTLINGS):
                 tangents.call(s, "d_tree_velocities", c, arrays | {"p": p, "d_q": dq, "d_p": dp})
                 tangents.unpack(s, w["buffer:v"], w["nv"], w["moved"], w["moving"])
@@ -158,7 +160,7 @@ class ClosedTangents:
 
         def entry(j: Integer) -> None:
             place = j * s.tangents + k
-            s.put_number(s.number(dp, place) - self._held(r, j) * s.number(w["rows_right"], r), dp, place)
+            s.put_number(s.number(dp, place) - self._row_entry(r, j) * s.number(w["rows_right"], r), dp, place)
 
         e.each(0, w["nv"], entry)
 
@@ -189,7 +191,7 @@ class ClosedTangents:
         tangents.each_chunk(s, state, chunk)
 
     def _solved(self, column: int, take: Callable[[Any, Any], None]) -> None:
-        """Of errors of the closures (column 0) or their rates (1) at hand: take(row, tangent) of what is left."""
+        """Solves for tangents of errors of the closures (column 0) or their rates (1): take(row, tangent) of what is left."""
         s, e, w = self.s, self.e, self.w
 
         def one(k: Any) -> None:
@@ -205,13 +207,13 @@ class ClosedTangents:
 
         e.each(0, s.tangents, one)
 
-    def _held(self, r: Integer, j: Integer) -> Number:
+    def _row_entry(self, r: Integer, j: Integer) -> Number:
         w = self.w
-        return self.s.number(w["held"], r * w["held_width"] + j)
+        return self.s.number(w["rows_at_start"], r * w["kept_row_width"] + j)
 
     def _along(self, buffer: Address, number: Integer, part: int) -> Number:
         """A vector of the tangents of a number that has them behind it."""
-        place = number * (1 + self.s.tangents) + 1 + part * WIDE
+        place = number * (1 + self.s.tangents) + 1 + part * VECTOR
         return buffer.at(place).vector()
 
     # places -------------------------------------------------------------------------------------------------------
@@ -219,11 +221,11 @@ class ClosedTangents:
     @property
     def _parts(self) -> int:
         """Vectors of the tangents of a number."""
-        return self.s.tangents // WIDE
+        return self.s.tangents // VECTOR
 
     def _vector(self, number: Integer, part: int) -> Integer:
         return number * self._parts + part
 
     def _doubles(self, numbers: str) -> Integer:
-        """Of so many numbers, of one chunk."""
+        """The doubles that so many numbers take with the tangents of one chunk."""
         return self.w[numbers] * self.s.tangents

@@ -46,11 +46,11 @@ def in_chunks(rows: Numbers) -> Numbers:
     A vector of tangents begins a line of the cache, so that reading it touches one.
     """
     states, size, parameters = rows.shape
-    wide = chunk_of(parameters)
-    chunks = max(1, -(-parameters // wide))
-    found = aligned(states * chunks * size * wide).reshape(states, chunks, size, wide)
+    width = chunk_of(parameters)
+    chunks = max(1, -(-parameters // width))
+    found = aligned(states * chunks * size * width).reshape(states, chunks, size, width)
     for c in range(chunks):
-        part = rows[..., c * wide : (c + 1) * wide]
+        part = rows[..., c * width : (c + 1) * width]
         found[:, c, :, : part.shape[-1]] = part
     return found
 
@@ -70,7 +70,7 @@ def _flat(plan: Plan, name: str, array: Numbers, behind: int) -> Numbers:
 
 
 def _of_nodes(plan: Plan, rows: Mapping[str, Numbers], tangents: bool = False) -> dict[str, Numbers]:
-    """What nodes read of the same numbers; of closures, what is theirs alone stays as it is."""
+    """Copies for nodes of the same numbers; numbers of closures that belong to the node alone stay as they are."""
     if plan.nodes is None:
         return {}
     made: dict[str, Numbers] = {}

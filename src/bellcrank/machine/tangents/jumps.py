@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from ...kernels.executor import Address, Integer
 from ...numbers import Condition, Number, maximum, minimum
 from ..steps.cuts.corners import start_of_step
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from . import steps as tangents
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ ALIKE = 1e-6  # of times, and of slopes: those that differ by less are the same
 
 
 def jump(stepper: Stepper, h: Number, full: Number, where: Condition) -> None:
-    """In the step from ``y`` to ``new``, of length h, where it is accepted; ``full`` is the length before it was cut.
+    """Adds the jump in the accepted step from ``y`` to ``new``, of length h; ``full``: its length before it was cut.
 
     Where a force begins with a jump the control of errors shortens the step too; so it is compared with those before as well.
     """
@@ -52,7 +52,7 @@ class _Passage:
         self.s, self.e, self.w, self.h, self.short = stepper, stepper.e, stepper.words, h, short
         self.before, self.after = self.w["origin"], self.w["aside"]  # slopes
         self.along = "plain" not in stepper.called  # what has a kernel without tangents need not compute them
-        self.vectors = stepper.tangents // WIDE  # of a chunk
+        self.vectors = stepper.tangents // VECTOR  # of a chunk
 
     def look(self) -> None:
         s, e, w = self.s, self.e, self.w
@@ -124,7 +124,7 @@ class _Passage:
         known = abs(rate) > STILL
 
         def times(c: Integer, part: int) -> Number:
-            place = i * (1 + s.tangents) + 1 + part * WIDE
+            place = i * (1 + s.tangents) + 1 + part * VECTOR
             return -w["buffer:opening"].at(place).vector() / rate
 
         e.when(s.any(known), lambda: self._note(times, self._gaps), lambda: s.add_count("uncut"))
@@ -144,10 +144,10 @@ class _Passage:
     def _directions(self) -> Address:
         """The motion, as the first of the tangents of ``openings_along``; the velocities themselves."""
         s, e, w = self.s, self.e, self.w
-        wide = s.called["openings_along"].tangents
+        width = s.called["openings_along"].tangents
 
         def seed(source: Address, to: Address, count: Integer, stride: int = 1, first: int = 0) -> None:
-            e.each(0, count, lambda i: s.put_number(s.number(source, i * stride + first), to, i * wide))
+            e.each(0, count, lambda i: s.put_number(s.number(source, i * stride + first), to, i * width))
 
         seed(self.before, w["way_q"], w["nq"])
         seed(self.before.at(w["v_start"]), w["way_v"], w["nv"])
@@ -157,8 +157,8 @@ class _Passage:
             return v
         seeds = {"d_q": w["way_q"], "d_p": w["way_v"], "d_t": w["way_t"]}
         s.call("velocities_along", {"q": w["y"], "p": v, "t": w["clock"]} | seeds)
-        e.each(0, w["nv"], lambda i: s.put_number(s.number(w["buffer:v"], i * (1 + wide)), w["moved"], i))
-        seed(w["buffer:v"], w["way_v"], w["nv"], 1 + wide, 1)
+        e.each(0, w["nv"], lambda i: s.put_number(s.number(w["buffer:v"], i * (1 + width)), w["moved"], i))
+        seed(w["buffer:v"], w["way_v"], w["nv"], 1 + width, 1)
         return w["moved"]
 
     # the jump -----------------------------------------------------------------------------------------------------

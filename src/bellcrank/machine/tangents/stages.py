@@ -35,10 +35,10 @@ class ByParameter:
 
     def each_parameter(self, act: Callable[[Any], None]) -> None:
         """act(where its tangents begin in a state)"""
-        e, w, wide = self.e, self.w, self.s.tangents
+        e, w, width = self.e, self.w, self.s.tangents
 
         def one(p: Integer) -> None:
-            chunk, place = p // wide, p % wide
+            chunk, place = p // width, p % width
             start = w["t_start"] + chunk * w["tangent_block"]
             act(start + place)
 
@@ -46,12 +46,12 @@ class ByParameter:
 
     def entries(self, start: Integer, act: Callable[[Any, Any], None]) -> None:
         """act(place of a tangent in a state, place of what it is the tangent of)"""
-        e, w, wide = self.e, self.w, self.s.tangents
-        speeds = start + w["nq"] * wide
+        e, w, width = self.e, self.w, self.s.tangents
+        speeds = start + w["nq"] * width
         for first, at, count in ((start, 0, w["nq"]), (speeds, w["v_start"], w["nv"])):
 
             def one(i: Integer, first: Integer = first, at: Integer = at) -> None:
-                act(first + i * wide, at + i)
+                act(first + i * width, at + i)
 
             e.each(0, count, one)
 

@@ -1,7 +1,7 @@
 """Tangents of a state, integrated with it: in the same steps, by the same stages.
 
 They stand behind the works in a state, chunk by chunk: of each chunk dq, then dv (or dp), every number with its vector of
-tangents. What a step does to a state it does to them, since it is linear; only the slopes, the quaternions and the way back
+tangents. What a step does to a state it does to them, since it is linear; only the slopes, the quaternions and the projection
 onto the closures are differentiated, and of these not the iterations but the equations (EQUATIONS 2.6): at a state on the
 closures the derivative of a correction is the correction of the derivative,
 
@@ -22,7 +22,7 @@ from ...formulations.program import tangent_of
 from ...kernels.executor import Address, Integer
 from ...numbers import Condition, Number, Symbol, maximum
 from ..arrays import ARRAYS
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 from .data import FEW
 
 if TYPE_CHECKING:
@@ -74,22 +74,22 @@ def call(stepper: Stepper, name: str, chunk: Integer, arrays: dict[str, Any]) ->
 
 def unpack(stepper: Stepper, source: Address, count: Integer, values: str | None, tangents: Address) -> None:
     """Numbers that have their tangents behind them: tangents, and perhaps values, to where they stand in a state."""
-    e, wide = stepper.e, stepper.tangents
+    e, width = stepper.e, stepper.tangents
 
     def one(i: Integer) -> None:
-        first = source.at(i * (1 + wide))
+        first = source.at(i * (1 + width))
         if values is not None:
             stepper.put_number(stepper.number(first, 0), values, i)
-        into = tangents.at(i * wide)
-        for k in range(0, wide, WIDE):
+        into = tangents.at(i * width)
+        for k in range(0, width, VECTOR):
             into.at(k).put_vector(first.at(1 + k).vector())
 
     e.each(0, count, one)
 
 
 def slopes(stepper: Stepper, y: Address, k: Any, arrays: dict[str, Any]) -> None:
-    """Those of the state by the first kernel, and of its tangents."""
-    w, wide = stepper.words, stepper.tangents
+    """The slopes of the state by the first kernel, with their tangents."""
+    w, width = stepper.words, stepper.tangents
     speed, slope = ("p", "pdot") if stepper.momenta else ("v", "a")
     plain = {name: x for name, x in arrays.items() if name not in ("qdot", *stepper.called["kernel"].outputs)}
 
@@ -101,7 +101,7 @@ def slopes(stepper: Stepper, y: Address, k: Any, arrays: dict[str, Any]) -> None
             unpack(stepper, w["buffer:v"], w["nv"], w["moved"], w["moving"])
         speeds, rates = (w["moved"], w["moving"]) if stepper.momenta else (arrays["v"], dv)
         if stepper.plain_rates:
-            stepper.fill(dk_q, rates.__getitem__, 0, w["nv"] * wide // WIDE)
+            stepper.fill(dk_q, rates.__getitem__, 0, w["nv"] * width // VECTOR)
         else:
             call(stepper, "d_rates", c, plain | {"v": speeds, "d_q": dq, "d_v": rates})
             unpack(stepper, w["buffer:qdot"], w["nq"], None, dk_q)
@@ -147,25 +147,25 @@ def settle_momenta(stepper: Stepper, c: Integer, state: Address, dq: Address, dp
 
 
 def clear(stepper: Stepper, array: str, count: Integer) -> None:
-    stepper.fill(array, lambda i: 0.0, 0, count // WIDE)
+    stepper.fill(array, lambda i: 0.0, 0, count // VECTOR)
 
 
 def _add(stepper: Stepper, change: Address, to: Address, count: Integer) -> None:
-    stepper.fill(to, lambda i: to[i] + change[i], 0, count * stepper.tangents // WIDE)
+    stepper.fill(to, lambda i: to[i] + change[i], 0, count * stepper.tangents // VECTOR)
 
 
 def unit(stepper: Stepper, state: Address) -> None:
     """Tangents of unit quaternions are at right angles to them."""
     if stepper.plain_rates:
         return
-    e, w, wide = stepper.e, stepper.words, stepper.tangents
+    e, w, width = stepper.e, stepper.words, stepper.tangents
 
     def one(c: Integer, dq: Address, dv: Address) -> None:
         def quaternion(i: Integer) -> None:
             at = w["quaternions"].integer(i)
             q = [stepper.number(state, at + j) for j in range(4)]
-            for part in range(wide // WIDE):
-                places = [(at + j) * (wide // WIDE) + part for j in range(4)]
+            for part in range(width // VECTOR):
+                places = [(at + j) * (width // VECTOR) + part for j in range(4)]
                 changes = [dq[place] for place in places]
                 along = q[0] * changes[0] + q[1] * changes[1] + q[2] * changes[2] + q[3] * changes[3]
                 for x, change, place in zip(q, changes, places, strict=True):
@@ -182,8 +182,8 @@ def largest_norm(stepper: Stepper, terms: Sequence[Callable[[Any], Number]], joi
     Each place of a vector is of another parameter; the entries of a state stand one after the other. What is found of each
     parameter is left in ``tangent_error``.
     """
-    e, w, per = stepper.e, stepper.words, stepper.tangents // WIDE
-    first = w["t_start"] // WIDE
+    e, w, per = stepper.e, stepper.words, stepper.tangents // VECTOR
+    first = w["t_start"] // VECTOR
     entries = w["nq"] + w["nv"]
 
     def chunk(c: Integer, found: list[Number]) -> list[Number]:
@@ -212,4 +212,4 @@ def add_errors(stepper: Stepper, where: Condition) -> None:
         before = w["tangent_errors"][i]
         w["tangent_errors"][i] = where.select(before + w["tangent_error"][i], before)
 
-    e.each(0, w["tangent_chunks"] * (stepper.tangents // WIDE), one)
+    e.each(0, w["tangent_chunks"] * (stepper.tangents // VECTOR), one)

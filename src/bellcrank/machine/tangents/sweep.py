@@ -75,7 +75,7 @@ class TangentKernel:
         return out
 
     def sweep(self, words: Words, first: int, last: int) -> None:
-        """Of some states, in this thread."""
+        """Evaluates some states, in this thread."""
         self._sweep(words.words.ctypes.data, first, last)
 
     def take(self) -> Buffers:
@@ -99,7 +99,7 @@ class Buffers:
         self._set(kernel, self.arrays | varied_numbers(kernel.plan, kernel.code))
 
     def bind(self, kernel: TangentKernel) -> None:
-        """To a kernel of the same code, on other numbers."""
+        """Binds the frame to a kernel of the same code, on other numbers."""
         if kernel is not self.kernel:
             self._set(kernel, varied_numbers(kernel.plan, kernel.code))
 
@@ -111,7 +111,7 @@ class Buffers:
 
 
 class Words:
-    """What binds a sweep to arrays, with buffers of its own."""
+    """The binding of a sweep to arrays, with buffers of its own."""
 
     def __init__(self, kernel: TangentKernel, given: Mapping[str, Numbers], out: Mapping[str, Numbers], chunks: int):
         self.buffers, self.arrays = kernel.take(), {**given, **out}

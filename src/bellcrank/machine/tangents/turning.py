@@ -14,7 +14,7 @@ from ...kernels.messages import parts
 from ...numbers import Dual, Number
 from ...spatial import Vector
 from ..steps.implicit.turning import TurningJoint, product, turn_slopes, turn_state
-from ..steps.layout import WIDE
+from ..steps.layout import VECTOR
 
 Text = tuple[str, dict[str, str]]
 
@@ -33,7 +33,7 @@ class JointWithTangents(TurningJoint):
         super().__init__(e, i)
         self.tangents = tangents
         start = e.integer("add", "%t_start", e.integer("mul", chunk, "%block"))
-        self.start = e.integer("add", start, part * WIDE)
+        self.start = e.integer("add", start, part * VECTOR)
 
     def _place(self, name: str, k: int) -> Int:
         e, at = self.e, self.at[name]
@@ -58,7 +58,7 @@ class JointWithTangents(TurningJoint):
 
 def _each_joint(e: Emitter, tangents: int, act: Callable[[JointWithTangents], None]) -> None:
     def chunk(c: str) -> None:
-        for part in range(tangents // WIDE):
+        for part in range(tangents // VECTOR):
             each(e, 0, "%count", lambda i, part=part: act(JointWithTangents(e, i, c, tangents, part)))  # type: ignore[misc]
 
     each(e, 0, "%chunks", chunk)
@@ -66,7 +66,7 @@ def _each_joint(e: Emitter, tangents: int, act: Callable[[JointWithTangents], No
 
 def _write_slopes(tangents: int) -> Text:
     """The angular velocity is that of the quaternion's rate, w = 2 g^-1 g'."""
-    e = Emitter(WIDE)
+    e = Emitter(VECTOR)
 
     def one(joint: JointWithTangents) -> None:
         g, rate = joint.get("%y", "attitude", 4), joint.get("%k", "attitude", 4)
@@ -77,7 +77,7 @@ def _write_slopes(tangents: int) -> Text:
 
 
 def _write_state(tangents: int) -> Text:
-    e = Emitter(WIDE)
+    e = Emitter(VECTOR)
     h, at_end = e.symbol(e.splat("%h")), e.emit("icmp ne i64 %end, 0")
     _each_joint(e, tangents, lambda joint: turn_state(joint, h, at_end))
     arrays = "ptr noalias %y, ptr noalias %k, ptr noalias %new, double %h, i64 %end"

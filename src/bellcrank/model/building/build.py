@@ -36,7 +36,7 @@ from .cuts import check_cuts
 from .forces import make_elements, make_states
 from .measures import Named, make_measures
 from .motions import make_motion
-from .references import ModelRows, Trouble
+from .references import ItemError, ModelRows
 from .resistance import unresisted
 from .resolve import resolve
 from .tree import SpanningTree, spanning_tree
@@ -62,7 +62,7 @@ def build_resolved(spec: Spec, problems: Problems, *, unique: bool = True) -> Mo
 
 
 def model_fields(spec: Spec, problems: Problems, *, unique: bool = True) -> dict[str, Any]:
-    """What the model of such a spec is made of; numbers may depend on a design."""
+    """The fields of the model of such a spec; numbers may depend on a design."""
     check_time(spec.duration, spec.step, problems, spec.where)
     bodies = check_bodies(spec, problems)
     joints = _check_joints(spec, problems)
@@ -155,7 +155,7 @@ class _Rows:
         )
 
     def _rows(self) -> dict[str, Any]:
-        """Names and joints: those of the tree, then the states of the user's own, each a row without a body."""
+        """Names and joints: those of the tree, then user-defined states, each a row without a body."""
         alone, reversed_ = len(self.states), self.tree.reversed
         return {
             "joint_names": (*(item.name for item in self.items), *(name for name, _ in self.states)),
@@ -185,8 +185,8 @@ class _Rows:
             if item.motion is not None:
                 try:
                     motions[i] = make_motion(item, self.joints[i], self.position[i].tolist())
-                except Trouble as trouble:
-                    problems.add(f'joint "{item.name}": {trouble}', item.where.at("motion"), item.name)
+                except ItemError as error:
+                    problems.add(f'joint "{item.name}": {error}', item.where.at("motion"), item.name)
         return motions
 
     @property
@@ -212,7 +212,7 @@ class _Rows:
             problems.add(f"{what}: its acceleration is undetermined. {remedy}", item.where, item.name)
 
     def fields(self) -> dict[str, Any]:
-        """Of the model."""
+        """The fields of the model."""
         q, v = self._initial()
         free = np.array([joint.kind == "free" for joint in self.joints])
         alone = len(self.states)
@@ -267,7 +267,7 @@ class _Rows:
 
 
 def _and_zeros(rows: Array, count: int) -> Array:
-    """Rows of the states of the user's own are zero."""
+    """Rows of user-defined states are zero."""
     return rows if count == 0 else np.concatenate([rows, np.zeros((count, *rows.shape[1:]))])
 
 
@@ -286,13 +286,13 @@ def _centers(bodies: Sequence[MassProperties], origins: Array) -> Array:
 
 
 def _between(starts: Array, ends: Array) -> Array:
-    """From points to points of the world; of equal coordinates rounding leaves nothing, so that equal parts are equal."""
+    """Vectors from points to points of the world; equal coordinates leave no rounding, so that equal parts are equal."""
     size = 4 * np.finfo(float).eps * np.maximum(np.abs(values_of(starts)), np.abs(values_of(ends)))
     return on_constants(lambda away: np.where(np.abs(away) <= size, 0.0, away), ends - starts)
 
 
 def _initial_q(joint: Joint, q: Any, offset: Array) -> list[float]:
-    """As written, quaternions normalised; else the design position, which is its point for a free joint."""
+    """The initial q as written, quaternions normalised; else the design position, which is its point for a free joint."""
     if q is None:
         design = list(joint.neutral)
         return [*offset.tolist(), *design[3:]] if joint.kind == "free" else design

@@ -21,7 +21,7 @@ from ..spec.items import Attachment
 from ..spec.problems import Problems
 from ..spec.spec import JointSpec, Spec
 from .motions import checked_law, make_motion, table_of
-from .references import ModelRows, Trouble, between, coordinate_of, designed_length, make_all, on_body, unit
+from .references import ItemError, ModelRows, between, coordinate_of, designed_length, make_all, on_body, unit
 from .tree import SpanningTree
 
 PERPENDICULAR = 1e-9  # cosine of an angle that counts as right
@@ -57,7 +57,7 @@ def _distance(item: DistanceSpec, rows: ModelRows) -> Closure:
     ends, motion = between(item, rows), _law(item, "length")
     length = designed_length(item) if item.length is None else as_number(item.length)
     if motion is None and not length > 0 and item.length is None:
-        raise Trouble("its points coincide, so that it has no length. Give length, or use a spherical joint.", "to")
+        raise ItemError("its points coincide, so that it has no length. Give length, or use a spherical joint.", "to")
     return Closure(item.name, "distance", **ends, value=length, motion=motion)
 
 
@@ -73,7 +73,7 @@ def _perpendicular(item: PerpendicularSpec, rows: ModelRows) -> Closure:
     cosine = as_number(np.dot(axis, axis2))
     if not abs(cosine) < PERPENDICULAR:
         angle = math.degrees(math.acos(min(1.0, abs(value_of(cosine)))))
-        raise Trouble(
+        raise ItemError(
             f"its axes are at {angle:.3g} degrees in the design position. Let axis2 be perpendicular to axis.", "axis2"
         )
     return Closure(item.name, "perpendicular", **between(item, rows), axis=axis, axis2=axis2)
@@ -88,10 +88,10 @@ def _coupler(item: CouplerSpec, rows: ModelRows, placed: TreeRows) -> Closure:
     terms = [(*coordinate_of(name, rows, driven=True), factor) for name, factor in zip(item.joints, factors, strict=True)]
     twice = [name for k, name in enumerate(item.joints) if terms[k][:2] in [term[:2] for term in terms[:k]]]
     if twice:
-        raise Trouble(f'it names "{twice[0]}" twice. Add its factors up.', "joints")
+        raise ItemError(f'it names "{twice[0]}" twice. Add its factors up.', "joints")
     driven = [(name, term) for name, term in zip(item.joints, terms, strict=True) if placed.driven[term[0]]]
     if len(driven) == len(terms):
-        raise Trouble("all of its joints are driven, so that nothing can follow. Remove a motion, or this.", "joints")
+        raise ItemError("all of its joints are driven, so that nothing can follow. Remove a motion, or this.", "joints")
     return Closure(
         item.name,
         "coupler",
@@ -106,35 +106,37 @@ def _coupler(item: CouplerSpec, rows: ModelRows, placed: TreeRows) -> Closure:
 
 
 def _curve(item: CouplerSpec) -> Table | None:
-    """Of a cam: the first coordinate over the second."""
+    """The curve of a cam: the first coordinate over the second."""
     curve = table_of(item)
     for text in () if curve is None else curve.problems():
-        raise Trouble(text, "table")
+        raise ItemError(text, "table")
     if curve is not None and curve.interpolation in ("linear", "previous"):
         what = f'a follower cannot keep to a cam with corners, interpolation = "{curve.interpolation}"'
-        raise Trouble(f'{what}. Use "cubic", "akima" or "pchip".', "interpolation")
+        raise ItemError(f'{what}. Use "cubic", "akima" or "pchip".', "interpolation")
     return curve
 
 
 def _factors(item: CouplerSpec) -> tuple[float, ...]:
     """One for each coordinate; first = ratio * second is 1 and -ratio."""
     if not item.joints:
-        raise Trouble("it names no joint. Name one or more.", "joints")
+        raise ItemError("it names no joint. Name one or more.", "joints")
     given = [key for key in ("factors", "ratio", "table") if getattr(item, key) is not None]
     if len(given) != 1:
         what = " and ".join(given) if given else "neither factors nor a ratio nor a table"
-        raise Trouble(f"it has {what}. Give one of the three.", given[1] if given else "ratio")
+        raise ItemError(f"it has {what}. Give one of the three.", given[1] if given else "ratio")
     if item.table is not None:
         if len(item.joints) != 2:
-            raise Trouble(f"it has a table and {counted(len(item.joints), 'joint')}. Name the follower, then the cam.", "table")
+            raise ItemError(
+                f"it has a table and {counted(len(item.joints), 'joint')}. Name the follower, then the cam.", "table"
+            )
         return 1.0, 0.0
     if item.ratio is not None and len(item.joints) != 2:
-        raise Trouble(f"it has a ratio and {counted(len(item.joints), 'joint')}. Name two joints, or give factors.", "ratio")
+        raise ItemError(f"it has a ratio and {counted(len(item.joints), 'joint')}. Name two joints, or give factors.", "ratio")
     key, many = ("ratio", (1.0, -as_number(item.ratio))) if item.ratio is not None else ("factors", _many(item.factors))
     if len(many) != len(item.joints):
-        raise Trouble(f"it has {counted(len(many), 'factor')} for {counted(len(item.joints), 'joint')}. Give one each.", key)
+        raise ItemError(f"it has {counted(len(many), 'factor')} for {counted(len(item.joints), 'joint')}. Give one each.", key)
     if not all(is_finite(x) and x != 0 for x in many):
-        raise Trouble("a coordinate with the factor zero is not coupled. Give finite numbers that are not zero.", key)
+        raise ItemError("a coordinate with the factor zero is not coupled. Give finite numbers that are not zero.", key)
     return many
 
 
@@ -143,11 +145,11 @@ def _many(value: Any) -> tuple[float, ...]:
 
 
 def _law(item: Any, instead_of: str) -> PrescribedMotion | None:
-    """The motion of a length or offset; raises Trouble where both are given."""
+    """The motion of a length or offset; raises ItemError where both are given."""
     if item.motion is None:
         return None
     if getattr(item, instead_of) is not None:
-        raise Trouble(f"it has {instead_of} and motion. Keep one of the two.", "motion")
+        raise ItemError(f"it has {instead_of} and motion. Keep one of the two.", "motion")
     return PrescribedMotion((checked_law(item.motion),))
 
 

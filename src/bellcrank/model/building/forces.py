@@ -21,8 +21,8 @@ from ..spec.shapes import axes_of, axes_problems, rows_of
 from ..spec.spec import Spec
 from .motions import table_of
 from .references import (
+    ItemError,
     ModelRows,
-    Trouble,
     between,
     coordinate_of,
     designed_length,
@@ -43,12 +43,12 @@ def make_elements(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Elem
 
 
 def make_states(spec: Spec, rows: ModelRows, problems: Problems) -> tuple[Element, ...]:
-    """The rates of the states of the user's own, which come after the rows of the tree."""
+    """The rates of user-defined states, which come after the rows of the tree."""
     row = {item.name: len(rows.joints) + k for k, item in enumerate(spec.states)}
 
     def make(item: StateSpec) -> Element:
         if not is_finite(item.initial):
-            raise Trouble(f"initial is {item.initial}. Give a finite number.", "initial")
+            raise ItemError(f"initial is {item.initial}. Give a finite number.", "initial")
         made = _with_formulas(item, rows, "state_rate", {"value": ("rate", item.rate)}, joint=row[item.name])
         return replace(made, name=f"rate of {item.name}")
 
@@ -82,10 +82,12 @@ def _turning_spring(item: elements.JointSpring, joint: Joint, rows: ModelRows) -
     """Against the whole turn of a spherical or free joint, from the design position."""
     if item.coordinate != "turn" and (joint.kind == "free" or item.coordinate is not None):
         what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
-        raise Trouble(f'{what}. Give coordinate = "turn" for a spring against all of its turn, or use a bushing.', "coordinate")
+        raise ItemError(
+            f'{what}. Give coordinate = "turn" for a spring against all of its turn, or use a bushing.', "coordinate"
+        )
     for key in ("rest", "preload"):
         if getattr(item, key):
-            raise Trouble(f'a spring on the turn of joint "{item.joint}" rests in the design position: remove {key}.', key)
+            raise ItemError(f'a spring on the turn of joint "{item.joint}" rests in the design position: remove {key}.', key)
     ends = rows.written[item.joint]
     a, b = (row_of(body, rows) for body in (ends.parent, ends.child))
     return _element(item, "turning_spring", item.stiffness, body_a=a, body_b=b)
@@ -96,12 +98,12 @@ def _sum(item: elements.SumSpring | elements.SumDamper, rows: ModelRows) -> dict
     factors = item.factors if isinstance(item.factors, tuple) else (item.factors,)
     if not 0 < len(item.joints) == len(factors) <= MOST_TERMS:
         what = f"it has {counted(len(factors), 'factor')} for {counted(len(item.joints), 'joint')}"
-        raise Trouble(f"{what}. Give one each, for {MOST_TERMS} joints at most.", "factors")
+        raise ItemError(f"{what}. Give one each, for {MOST_TERMS} joints at most.", "factors")
     terms = [(*coordinate_of(name, rows), as_number(factor)) for name, factor in zip(item.joints, factors, strict=True)]
     if len({term[:2] for term in terms}) < len(terms):
-        raise Trouble("it names a coordinate twice. Add its factors up.", "joints")
+        raise ItemError("it names a coordinate twice. Add its factors up.", "joints")
     if not all(is_finite(factor) for _, _, factor in terms):
-        raise Trouble("a factor is not finite.", "factors")
+        raise ItemError("a factor is not finite.", "factors")
     return {"joint": terms[0][0], "dof": terms[0][1], "terms": tuple(terms)}
 
 
@@ -113,7 +115,7 @@ def _stop(item: elements.StopSpec, rows: ModelRows) -> Element:
 
 def _limits(item: elements.StopSpec | elements.LineStop) -> tuple[Any, Any]:
     if item.lower is None and item.upper is None:
-        raise Trouble("it has no limit. Give lower, upper or both.")
+        raise ItemError("it has no limit. Give lower, upper or both.")
     return -math.inf if item.lower is None else item.lower, math.inf if item.upper is None else item.upper
 
 
@@ -122,19 +124,19 @@ def _motor(item: elements.MotorSpec, rows: ModelRows) -> Element:
     given = [key for key in ("effort", "table", "input") if getattr(item, key) is not None]
     if len(given) != 1:
         what = " and ".join(given) or "no effort"
-        raise Trouble(f"it has {what}. Give one of effort, table and input.", given[1] if given else "")
+        raise ItemError(f"it has {what}. Give one of effort, table and input.", given[1] if given else "")
     if item.input is None:
         value = 0.0 if item.effort is None else item.effort
         return _with_formulas(item, rows, "joint_effort", {"value": ("effort", value)}, **on, table=table_of(item))
     if item.input not in rows.inputs:
-        raise Trouble(f'its input "{item.input}" is not in inputs.{Problems().suggest(item.input, rows.inputs)}', "input")
+        raise ItemError(f'its input "{item.input}" is not in inputs.{Problems().suggest(item.input, rows.inputs)}', "input")
     return _element(item, "joint_input", item.gain, **on, input=rows.inputs.index(item.input))
 
 
 def _line_spring(item: elements.LineSpring, rows: ModelRows) -> Element:
     ends = between(item, rows)
     if (item.stiffness is None) == (item.table is None):
-        raise Trouble("give it a stiffness or a table: one of the two.", "stiffness")
+        raise ItemError("give it a stiffness or a table: one of the two.", "stiffness")
     length = designed_length(item) if item.length is None else item.length
     if item.only is not None:
         return _one_sided(item, length, item.only, ends)
@@ -146,13 +148,13 @@ def _bearing(item: elements.FrictionSpec, rows: ModelRows) -> Element:
     """Friction that grows with the reaction, which is an input of its own."""
     for key in ("stiffness", "damping"):
         if getattr(item, key):
-            raise Trouble(f"friction that grows with the load is smooth: remove {key}.", key)
+            raise ItemError(f"friction that grows with the load is smooth: remove {key}.", key)
     on = on_joint(item, rows, rates=True)
     turns = rows.kinds[item.joint].v_units[on["dof"]] == "rad/s"
     if turns and item.radius is None:
-        raise Trouble(f'joint "{item.joint}" turns: give the radius of its bearing, radius = ... in m.', "radius")
+        raise ItemError(f'joint "{item.joint}" turns: give the radius of its bearing, radius = ... in m.', "radius")
     if not turns and item.radius is not None:
-        raise Trouble(f'joint "{item.joint}" slides, and has no radius: remove it.', "radius")
+        raise ItemError(f'joint "{item.joint}" slides, and has no radius: remove it.', "radius")
     rows.loads.append(load_input(item.name))
     values = item.effort or 0.0, item.coefficient, 1.0 if item.radius is None else item.radius
     velocity = elements.CREEP if item.velocity is None else item.velocity
@@ -168,23 +170,23 @@ def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
     if item.coefficient is not None:
         return _bearing(item, rows)
     if item.radius is not None:
-        raise Trouble(
+        raise ItemError(
             "a radius goes with a coefficient, of friction that grows with the load. Give it, or remove radius.", "radius"
         )
     if item.effort is None:
-        raise Trouble("it has no effort. Give it, or a coefficient and the radius of the bearing.", "effort")
+        raise ItemError("it has no effort. Give it, or a coefficient and the radius of the bearing.", "effort")
     if item.stiffness is None:
         if item.damping:
-            raise Trouble("smooth friction has no damping: give a stiffness too, or a damper beside it.", "damping")
+            raise ItemError("smooth friction has no damping: give a stiffness too, or a damper beside it.", "damping")
         on, velocity = on_joint(item, rows, rates=True), elements.CREEP if item.velocity is None else item.velocity
         return _element(item, "joint_friction", item.effort, velocity, **on)
     if item.velocity is not None:
-        raise Trouble(
+        raise ItemError(
             "it has a velocity, of smooth friction, and a stiffness, of friction that holds. Give one of them.", "velocity"
         )
     on = on_joint(item, rows)
     if on.get("closure", -1) >= 0:
-        raise Trouble(
+        raise ItemError(
             f'friction that holds needs a coordinate, and "{item.joint}" closes a loop. Let another joint of the loop be cut '
             "(cut = true), or leave out the stiffness.",
             "stiffness",
@@ -194,11 +196,11 @@ def _friction(item: elements.FrictionSpec, rows: ModelRows) -> Element:
 
 def _bushing(item: elements.BushingSpec, rows: ModelRows) -> Element:
     for text in axes_problems(item.axis, item.axis2, "it"):
-        raise Trouble(text, "axis")
+        raise ItemError(text, "axis")
     ends = [on_body(Attachment(body, item.point), rows, key) for key, body in (("parent", item.parent), ("child", item.child))]
     (a, point_a), (b, point_b) = ends
     if a == b:
-        raise Trouble(f'it joins "{item.child}" to itself. Let parent and child be two bodies.', "child")
+        raise ItemError(f'it joins "{item.child}" to itself. Let parent and child be two bodies.', "child")
     values = *item.stiffness, *item.turning_stiffness, *item.damping, *item.turning_damping
     where = {"body_a": a, "body_b": b, "point_a": point_a, "point_b": point_b, "axes": rows_of(axes_of(item.axis, item.axis2))}
     return _element(item, "bushing", *values, **where)
@@ -207,7 +209,7 @@ def _bushing(item: elements.BushingSpec, rows: ModelRows) -> Element:
 def _force(item: elements.ForceSpec, rows: ModelRows) -> Element:
     body, point = on_body(item, rows, ground=False)
     if item.axes not in ("world", "body"):
-        raise Trouble(f'axes is "{item.axes}". Give "world" or "body".', "axes")
+        raise ItemError(f'axes is "{item.axes}". Give "world" or "body".', "axes")
     values = {
         f"{sort[0]}{axis}": (f"{sort}.{axis}", x)
         for sort in ("force", "moment")
@@ -219,7 +221,7 @@ def _force(item: elements.ForceSpec, rows: ModelRows) -> Element:
 
 def _one_sided(item: Any, length: Any, only: str, ends: dict[str, Any]) -> Element:
     if getattr(item, "table", None) is not None or value_of(getattr(item, "preload", 0)):
-        raise Trouble(
+        raise ItemError(
             f"a spring that can only {only} has a stiffness, no table and no preload. Give its length instead.", "only"
         )
     side = 1.0 if only == "pull" else -1.0
@@ -242,23 +244,23 @@ def _actuator(item: elements.ActuatorSpec, rows: ModelRows) -> Element:
 def _contact(item: elements.ContactSpec, rows: ModelRows) -> Element:
     touched = item.plane if item.plane is not None else item.cylinder
     if touched is None or (item.plane is not None and item.cylinder is not None):
-        raise Trouble("say what it touches: a plane or a cylinder, one of the two.", "plane")
+        raise ItemError("say what it touches: a plane or a cylinder, one of the two.", "plane")
     key = "plane" if item.plane is not None else "cylinder"
     axis = item.plane.normal if item.plane is not None else item.cylinder.axis  # type: ignore[union-attr]
     (a, point_a), (b, point_b) = on_body(item, rows), on_body(touched, rows, key)
     if a == b:
-        raise Trouble(f'it is on "{item.body}", and so is what it touches. Let these be two bodies.', key)
+        raise ItemError(f'it is on "{item.body}", and so is what it touches. Let these be two bodies.', key)
     linear = item.law == "linear"
     exponent = (1.0 if linear else 1.5) if item.exponent is None else as_number(item.exponent)
     if exponent < 1:
-        raise Trouble(
+        raise ItemError(
             f"exponent is {exponent:g}. Give 1 or more: below, the stiffness at the first touch has no bound.", "exponent"
         )
     radius, inside = (item.cylinder.radius, item.cylinder.inside) if item.cylinder is not None else (0.0, False)
     if item.cylinder is not None and not value_of(radius) > 0:
-        raise Trouble(f"the radius of its cylinder is {value_of(radius):g} m. Give more than zero.", "cylinder")
+        raise ItemError(f"the radius of its cylinder is {value_of(radius):g} m. Give more than zero.", "cylinder")
     if inside and value_of(item.radius) >= value_of(radius):
-        raise Trouble(
+        raise ItemError(
             f"its ball of {value_of(item.radius):g} m does not fit into the cylinder of {value_of(radius):g} m.", "radius"
         )
     values = item.stiffness, item.radius, exponent, item.damping, linear, item.friction, item.friction_velocity, radius, inside
@@ -271,7 +273,7 @@ def _tyre(item: elements.TyreSpec, rows: ModelRows) -> Element:
     (a, point_a) = on_body(item, rows, ground=False)
     for text in axes_problems(item.up, item.forward, "it"):
         about = "forward" if "axis2" in text and "not perpendicular" not in text else "up"
-        raise Trouble(text.replace("axis2", "forward").replace("axis", "up").replace(" of it", ""), about)
+        raise ItemError(text.replace("axis2", "forward").replace("axis", "up").replace(" of it", ""), about)
     numbers = {name: (name, getattr(item, name)) for name in ("radius", "stiffness", "damping", "friction", "traction")}
     numbers["velocity"] = ("friction_velocity", item.friction_velocity)
     where = {"body_a": a, "point_a": point_a, "axes": rows_of(axes_of(item.up, item.forward))}

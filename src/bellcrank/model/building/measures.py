@@ -19,12 +19,12 @@ from ..parameters.tables import AnyTable
 from ..spec import measures
 from ..spec.problems import Problems
 from ..spec.spec import Spec
-from .references import ModelRows, Trouble, between, dof_of, make_all, on_body, on_joint, row_of, unit
+from .references import ItemError, ModelRows, between, dof_of, make_all, on_body, on_joint, row_of, unit
 
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """What has names in a model that is being built."""
+    """The names in a model that is being built."""
 
     joint_names: Any
     body_names: Any
@@ -54,7 +54,7 @@ def make_measures(
 
 
 class Sources(NamedTuple):
-    """What has a force: force elements, and by their closures constraints, couplers, gears and belts."""
+    """The items that have a force: force elements, and by their closures constraints, couplers, gears and belts."""
 
     elements: Collection[str]
     closures: Mapping[str, int]
@@ -66,15 +66,15 @@ def _force_measure(item: measures.ForceMeasure, rows: ModelRows, sources: Source
         dof = dof_of(name, item.coordinate, rows.kinds[name])
         return Measure(item.name, "drive", rows.joints.get(name, -1), dof, closure=rows.closing.get(name, -1), part="effort")
     if item.coordinate is not None:
-        raise Trouble(f'"{name}" is not a driven joint: remove coordinate = "{item.coordinate}".', "coordinate")
+        raise ItemError(f'"{name}" is not a driven joint: remove coordinate = "{item.coordinate}".', "coordinate")
     if name in sources.elements:
         return Measure(item.name, "element", element=name, component=component, part="force")
     if name in sources.closures:
         return Measure(item.name, "closure", closure=sources.closures[name], component=component)
     if name in rows.kinds:
-        raise Trouble(f'joint "{name}" has no motion and so no drive. Write type = "reaction" for its reaction.', "element")
+        raise ItemError(f'joint "{name}" has no motion and so no drive. Write type = "reaction" for its reaction.', "element")
     hint = Problems().suggest(name, {*sources.elements, *sources.closures, *rows.driven})
-    raise Trouble(f'it names "{name}", which is not a force element, constraint, coupler or driven joint.{hint}', "element")
+    raise ItemError(f'it names "{name}", which is not a force element, constraint, coupler or driven joint.{hint}', "element")
 
 
 def _measure(item: Any, rows: ModelRows, sources: Sources) -> Measure:
@@ -106,14 +106,14 @@ def _angle(item: measures.AngleMeasure, rows: ModelRows) -> Measure:
     axis = None if item.axis is None else unit(item.axis, "its axis", "axis")
     for direction, key in zip(ends, ("from", "to"), strict=True):
         if axis is not None and abs(sum(x * y for x, y in zip(direction, axis, strict=True))) > 1 - 1e-12:
-            raise Trouble("the direction is along the axis, about which it cannot turn. Choose another axis.", key)
+            raise ItemError("the direction is along the axis, about which it cannot turn. Choose another axis.", key)
     bodies = {"body_a": a, "body_b": b, "direction_a": ends[0], "direction_b": ends[1]}
     return Measure(item.name, "angle", **bodies, axis=axis, part="rate" if item.rate else "")  # type: ignore[arg-type]
 
 
 def _reaction(item: measures.ReactionMeasure, rows: ModelRows, sources: Sources) -> Measure:
     if item.component not in (None, *WRENCH, "force", "moment"):
-        raise Trouble(f'component is "{item.component}". Give one of {", ".join(WRENCH)}, force, moment.', "component")
+        raise ItemError(f'component is "{item.component}". Give one of {", ".join(WRENCH)}, force, moment.', "component")
     component = WRENCH.index(item.component) if item.component in WRENCH else item.component
     name, axes = item.joint, -1
     if name in rows.kinds:
@@ -125,13 +125,13 @@ def _reaction(item: measures.ReactionMeasure, rows: ModelRows, sources: Sources)
     if name in sources.closures and item.axes == "world":
         return Measure(item.name, "reaction", closure=sources.closures[name], component=component)
     if name in sources.closures:
-        raise Trouble(f'"{name}" is not a joint: its force is in the axes of the world. Remove axes.', "axes")
+        raise ItemError(f'"{name}" is not a joint: its force is in the axes of the world. Remove axes.', "axes")
     hint = Problems().suggest(name, {*rows.kinds, *sources.closures})
-    raise Trouble(f'it names "{name}", which is not a joint.{hint}', "joint")
+    raise ItemError(f'it names "{name}", which is not a joint.{hint}', "joint")
 
 
 class _Names(NamedTuple):
-    """What formulas may name; ``columns`` of the measures that are no formulas, where all that was written could be made."""
+    """What formulas may name; ``columns`` of the measures that are not formulas, where all that was written could be made."""
 
     named: Mechanics
     known: Mapping[str, Any]
@@ -157,15 +157,15 @@ class _Names(NamedTuple):
             return "path"
         near = difflib.get_close_matches(name, path_names(self.named), n=1)
         hint = Problems().suggest(name, {*self.known, *self.numbers, *near})
-        raise Trouble(f'"{name}" is neither a measure nor a parameter.{hint}', "value")
+        raise ItemError(f'"{name}" is neither a measure nor a parameter.{hint}', "value")
 
     def _check_column(self, name: str, owner: str) -> None:
-        """Of a vector a formula takes one component."""
+        """Checks that a formula takes one component of a vector."""
         columns = self.columns.get(owner, [name])
         if name not in columns:
             listed = columns[0] if len(columns) == 1 else f"{', '.join(columns[:-1])} or {columns[-1]}"
             what = "is a vector" if len(columns) > 1 else f"has no part of this name: {owner} is one number"
-            raise Trouble(f'"{name}" {what}. Write {listed}.', "value")
+            raise ItemError(f'"{name}" {what}. Write {listed}.', "value")
 
 
 def _check_rings(known: Mapping[str, Any], problems: Problems) -> None:

@@ -13,27 +13,27 @@ from ..parameters.tables import Table
 from ..spec.laws import FormulaLaw, PolynomialLaw, RateLaw, SineLaw, SumLaw, TableLaw
 from ..spec.problems import Problems
 from ..spec.spec import JointSpec
-from .references import Trouble, unit, units_of
+from .references import ItemError, unit, units_of
 
 
 def make_motion(item: JointSpec, joint: Joint, offset: Sequence[float]) -> PrescribedMotion:
-    """The laws of a driven joint, in the order of its coordinates; raises Trouble."""
+    """The laws of a driven joint, in the order of its coordinates; raises ItemError."""
     assert item.motion is not None
     axis, turns = item.motion.axis, joint.quaternion is not None
     wanted = joint.law_names()
     laws = dict(item.motion.laws)
     if joint.nv == 0:
-        raise Trouble("it is fixed and cannot be driven. Remove its motion, or change its type.", "motion")
+        raise ItemError("it is fixed and cannot be driven. Remove its motion, or change its type.", "motion")
     if "" in laws and len(wanted) > 1:
-        raise Trouble(f"it has several coordinates. Give a law for each: {', '.join(wanted)}.", "motion")
+        raise ItemError(f"it has several coordinates. Give a law for each: {', '.join(wanted)}.", "motion")
     for name in laws:
         if name and name not in wanted:
             there = f"It has {', '.join(wanted)}" if wanted != ("",) else "It has one coordinate: give its law alone"
-            raise Trouble(f'its motion gives "{name}". {there}.', "motion")
+            raise ItemError(f'its motion gives "{name}". {there}.', "motion")
     if turns and axis is None and ("angle" in laws or "" in laws):
-        raise Trouble("its motion needs an axis to turn about.", "motion")
+        raise ItemError("its motion needs an axis to turn about.", "motion")
     if not turns and axis is not None:
-        raise Trouble(f"a {joint.kind} joint has its own axis: remove it here.", "motion")
+        raise ItemError(f"a {joint.kind} joint has its own axis: remove it here.", "motion")
     made = {name: Law("polynomial", (0.0,)) for name in wanted}  # what no law moves stays where it is
     if joint.kind == "free":
         made |= {name: Law("polynomial", (as_number(x),)) for name, x in zip("xyz", offset, strict=True)}
@@ -53,14 +53,14 @@ def _turns(joint: Joint, name: str) -> bool:
 def _check_units(law: Any, turns: bool) -> None:
     for part in law.sum if isinstance(law, SumLaw) else (law,):
         for key, reason in units_of(part, turns):
-            raise Trouble(f"{key} of its motion: {reason}.", "motion")
+            raise ItemError(f"{key} of its motion: {reason}.", "motion")
 
 
 def checked_law(law: Any) -> Law:
-    """The law that the program runs; raises Trouble where it cannot be."""
+    """The law that the program runs; raises ItemError where it cannot be."""
     made = make_law(law)
     for text in made.problems():
-        raise Trouble(text, "motion")
+        raise ItemError(text, "motion")
     return made
 
 
@@ -87,14 +87,14 @@ def _formula(given: Any) -> Law:
     if formula.calls:
         called = formula.calls[0][0]
         instead = "A motion by a table is { table = [[time, value], ...] }"
-        raise Trouble(f'the formula "{formula}" calls "{called}". {instead}.', "motion")
+        raise ItemError(f'the formula "{formula}" calls "{called}". {instead}.', "motion")
     other = [name for name in formula.names if name not in (*TIMES, *numbers)]
     if other:
         hint = Problems().suggest(other[0], {*TIMES, *numbers})
         what = f'the formula "{formula}" has "{other[0]}"'
-        raise Trouble(f"{what}. A motion is given by the time t and by parameters.{hint}", "motion")
+        raise ItemError(f"{what}. A motion is given by the time t and by parameters.{hint}", "motion")
     if "t" in numbers and "t" in formula.names:
-        raise Trouble('"t" is a parameter of this model. Write time for the time, or rename the parameter.', "motion")
+        raise ItemError('"t" is a parameter of this model. Write time for the time, or rename the parameter.', "motion")
     return Law("formula", tuple(numbers.values()), expression=formula.text, names=tuple(numbers))
 
 

@@ -1,4 +1,4 @@
-"""What items name: bodies, joints and points of a Spec in the rows of the model; and what is said of an item that is wrong."""
+"""References of items: names of bodies, joints and points become rows of the model; and the messages about wrong ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class ModelRows:
-    """Where the names of a spec are in the model.
+    """The rows of the model by the names of a spec.
 
     joints   rows of the joints of the tree
     closing  closures of the joints that close loops
@@ -47,8 +47,8 @@ class ModelRows:
     loads: list[str] = field(default_factory=list)
 
 
-class Trouble(Exception):
-    """What is wrong with an item, and its key."""
+class ItemError(Exception):
+    """A problem of an item, and its key."""
 
     def __init__(self, text: str, key: str = "") -> None:
         super().__init__(text)
@@ -73,8 +73,8 @@ def make_all(
             made = make(item)
             wrong += wrong_with(made)
             found.append(made)
-        except Trouble as trouble:
-            wrong = [(str(trouble), trouble.key)]
+        except ItemError as error:
+            wrong = [(str(error), error.key)]
         for text, key in wrong:
             label = f'{item.section.removesuffix("s")} "{item.name}"'
             problems.add(f"{label}: {text}", item.where.at(key) if key else item.where, item.name)
@@ -109,7 +109,7 @@ def bad_units(item: Any, joints: Mapping[str, Joint]) -> Iterator[tuple[str, str
 
 
 def units_of(record: Any, turns: bool) -> Iterator[tuple[str, str]]:
-    """What is wrong with the units of a record's numbers, where its coordinate is an angle, or a slide; by key."""
+    """Problems of the units of a record's numbers, where its coordinate is an angle, or a slide; by key."""
     for attribute, key, kind, _, _ in fields_of(type(record)):
         value = getattr(record, attribute)
         if isinstance(value, Quantity):
@@ -121,12 +121,14 @@ def units_of(record: Any, turns: bool) -> Iterator[tuple[str, str]]:
 def movable(item: Any, rows: ModelRows, *, acts: bool = True) -> Joint:
     """The joint that an element names, if something can act on it."""
     if item.joint not in rows.kinds:
-        raise Trouble(f'it names "{item.joint}", which is not a joint.{Problems().suggest(item.joint, rows.kinds)}', "joint")
+        raise ItemError(f'it names "{item.joint}", which is not a joint.{Problems().suggest(item.joint, rows.kinds)}', "joint")
     joint = rows.kinds[item.joint]
     if joint.nv == 0:
-        raise Trouble(f'joint "{item.joint}" is fixed. Name a joint that can move.', "joint")
+        raise ItemError(f'joint "{item.joint}" is fixed. Name a joint that can move.', "joint")
     if acts and item.joint in rows.driven:
-        raise Trouble(f'joint "{item.joint}" is driven: its motion does not depend on forces. Remove one of the two.', "joint")
+        raise ItemError(
+            f'joint "{item.joint}" is driven: its motion does not depend on forces. Remove one of the two.', "joint"
+        )
     return joint
 
 
@@ -135,7 +137,7 @@ def on_joint(item: Any, rows: ModelRows, *, acts: bool = True, rates: bool = Fal
     joint = movable(item, rows, acts=acts)
     if joint.quaternion is not None and not rates:
         what = f'joint "{item.joint}" is {joint.kind}: a quaternion has no single angle'
-        raise Trouble(f"{what}. Use a bushing, or three revolute joints.", "joint")
+        raise ItemError(f"{what}. Use a bushing, or three revolute joints.", "joint")
     key, index = ("joint", rows.joints) if item.joint in rows.joints else ("closure", rows.closing)
     return {key: index[item.joint], "dof": dof_of(item.joint, item.coordinate, joint)}
 
@@ -147,10 +149,10 @@ def dof_of(name: str, wanted: str | None, joint: Joint) -> int:
         return 0
     listed = ", ".join(f'"{name}"' for name in named)
     if joint.nv == 1:
-        raise Trouble(f'joint "{name}" has one coordinate: remove coordinate = "{wanted}".', "coordinate")
+        raise ItemError(f'joint "{name}" has one coordinate: remove coordinate = "{wanted}".', "coordinate")
     if wanted not in named:
         what = "it does not say which coordinate" if wanted is None else f'there is no coordinate "{wanted}"'
-        raise Trouble(f'{what} of joint "{name}". Choose from {listed}.', "coordinate")
+        raise ItemError(f'{what} of joint "{name}". Choose from {listed}.', "coordinate")
     return named.index(wanted)
 
 
@@ -159,20 +161,20 @@ def coordinate_of(name: str, rows: ModelRows, *, driven: bool = False) -> tuple[
     known = {*rows.joints, *rows.closing}
     joint, wanted = (name, None) if name in known else name.rpartition(".")[::2]
     if joint not in known:
-        raise Trouble(f'it names "{name}", which is not a joint.{Problems().suggest(name, known)}', "joints")
+        raise ItemError(f'it names "{name}", which is not a joint.{Problems().suggest(name, known)}', "joints")
     kind = rows.kinds[joint]
     if joint in rows.driven and not driven:
-        raise Trouble(f'joint "{joint}" is driven: nothing can act on it. Remove its motion, or this.', "joints")
+        raise ItemError(f'joint "{joint}" is driven: nothing can act on it. Remove its motion, or this.', "joints")
     if joint in rows.closing:
         what = f'joint "{joint}" closes a loop and has no coordinate of its own'
-        raise Trouble(f"{what}. Write cut = true in another joint of the loop.", "joints")
+        raise ItemError(f"{what}. Write cut = true in another joint of the loop.", "joints")
     if kind.nv == 0 or kind.quaternion is not None:
-        raise Trouble(f'joint "{joint}" is {kind.kind} and has no coordinate that could be tied.', "joints")
+        raise ItemError(f'joint "{joint}" is {kind.kind} and has no coordinate that could be tied.', "joints")
     if wanted is None and kind.nv == 1:
         return rows.joints[joint], 0
     if kind.nv == 1 or wanted not in kind.v_names:
         listed = f'"{joint}"' if kind.nv == 1 else " or ".join(f'"{joint}.{x}"' for x in kind.v_names)
-        raise Trouble(f'it names "{name}". Write {listed}.', "joints")
+        raise ItemError(f'it names "{name}". Write {listed}.', "joints")
     return rows.joints[joint], kind.v_names.index(str(wanted))
 
 
@@ -189,14 +191,14 @@ def row_of(body: str, rows: ModelRows, key: str = "body", *, ground: bool = True
         return -1
     if body not in rows.bodies:
         hint = Problems().suggest(body, {*rows.bodies, *([GROUND] if ground else [])})
-        raise Trouble(f'it names "{body}", which is not a body{"" if ground else " that can move"}.{hint}', key)
+        raise ItemError(f'it names "{body}", which is not a body{"" if ground else " that can move"}.{hint}', key)
     return rows.bodies[body]
 
 
 def between(item: Any, rows: ModelRows) -> dict[str, Any]:
     (a, point_a), (b, point_b) = on_body(item.start, rows, "from"), on_body(item.end, rows, "to")
     if a == b:
-        raise Trouble(f'it begins and ends on "{item.start.body}". Let it join two bodies.', "to")
+        raise ItemError(f'it begins and ends on "{item.start.body}". Let it join two bodies.', "to")
     return {"body_a": a, "body_b": b, "point_a": point_a, "point_b": point_b}
 
 
@@ -208,6 +210,6 @@ def designed_length(item: Any) -> Any:
 def unit(axis: Any, what: str = "the axis of its motion", key: str = "motion") -> Vector:
     length = length_of(axis)
     if not (is_finite(length) and length > 0):
-        raise Trouble(f"{what} is {axis}. Give a vector that is not zero.", key)
+        raise ItemError(f"{what} is {axis}. Give a vector that is not zero.", key)
     x, y, z = (as_number(a) / length for a in axis)
     return x, y, z

@@ -1,4 +1,4 @@
-"""Does mass resist every motion of the last joints? Where nothing does, the acceleration would be 0/0 at every state."""
+"""Whether mass resists every motion of the last joints. Where nothing does, the acceleration would be 0/0 at every state."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ MOVING = f"changes during a run, and this number does not: {ONLY} depend on it."
 
 
 def resolve(spec: Spec, problems: Problems) -> Spec:
-    """The same spec with numbers only; what cannot be known is a placeholder, and its owner blamed."""
+    """The spec with numbers only; what cannot be known becomes a placeholder, and a problem names its owner."""
     values = Values(spec, problems)
     changed: dict[str, Any] = {}
     for field in LISTS:
@@ -45,7 +45,7 @@ def resolve(spec: Spec, problems: Problems) -> Spec:
 
 
 class Slot(NamedTuple):
-    """How a value follows from others."""
+    """The way in which a value follows from others."""
 
     needs: tuple[str, ...]
     compute: Callable[[Sequence[float]], float]
@@ -239,8 +239,8 @@ class Values:
         item = self.owner(path)
         unknown = [need for need in slot.needs if self.known[need] is None and self.slot(need) is None]
         for need in unknown if not self.problems.blames(f"[{PARAMETERS}]") else []:
-            told = MOVING if self._moves(need) else f"is not known.{self._hint(need)}"
-            self.complain(path, f'"{need}" {told}', stop="")
+            reason = MOVING if self._moves(need) else f"is not known.{self._hint(need)}"
+            self.complain(path, f'"{need}" {reason}', stop="")
         self.problems.blame(item.name)
 
     def _of_tables(self, reason: str) -> str:
@@ -289,7 +289,7 @@ class Values:
         return not (unknown or lost)
 
     def place(self, path: str, value: Place, item: Any) -> Vector:
-        """Where a place is, in the world."""
+        """A place in the world."""
         if not self._can_be(path, value):
             return ORIGIN
         if isinstance(value, str) and not isinstance(item, PointSpec):
@@ -328,7 +328,7 @@ def place_of(item: Any, path: str) -> tuple[str, Where]:
 
 
 def _refused_already(_: Sequence[float]) -> float:
-    """Of what has been complained of already."""
+    """Stands for a value whose problem has been reported already."""
     raise FormulaError("")
 
 

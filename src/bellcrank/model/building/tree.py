@@ -168,7 +168,7 @@ class _Search:
 
 
 def _least_effort(spec: Spec, deep: _Search, flat: _Search) -> dict[str, int]:
-    """Of each body the joint that carries it, so that loops take few operations; the deep tree where that gains little."""
+    """For each body the joint that carries it, so that loops take few operations; the deep tree where that gains little."""
     from ...plan.cuts.cutting import best_tree
 
     if not all(joint.kind in JOINTS for joint in spec.joints):
@@ -179,7 +179,7 @@ def _least_effort(spec: Spec, deep: _Search, flat: _Search) -> dict[str, int]:
 
 
 def _linkage(spec: Spec, search: _Search, kept: set[int]) -> Linkage:
-    """What the choice rests on: kinds of joints and what they tie, but no number, which a parameter might change."""
+    """The input of the choice: kinds of joints and their connections, but no number, which a parameter might change."""
     from ...plan.cuts.linkage import Linkage, Tie
 
     number = {body.name: i for i, body in enumerate(spec.bodies)} | {GROUND: -1}

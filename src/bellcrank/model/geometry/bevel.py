@@ -18,7 +18,7 @@ from typing import Any
 
 from ...numbers.variable import as_number, length_of, value_of
 from ...spatial import Vector
-from ..building.references import Trouble
+from ..building.references import ItemError
 from . import meshing
 from .meshing import Mesh
 
@@ -33,11 +33,11 @@ def bevel(
     """``lines``: point and axis of both; ``sizes``: radii or teeth, and the metres for each of them, None if not known."""
     first, second, unit = sizes
     if item.internal:
-        raise Trouble("its axes meet, and internal bevel gears are not supported. Leave out internal.", "internal")
+        raise ItemError("its axes meet, and internal bevel gears are not supported. Leave out internal.", "internal")
     apex = _apex(lines, names)
     if item.point is None:
         where = ", ".join(f"{value_of(x):.4g}" for x in apex)
-        raise Trouble(
+        raise ItemError(
             f'the axes of "{names[0]}" and "{names[1]}" meet in [{where}] m: bevel gears. Say where their teeth are: point = '
             "[x, y, z], in the middle of the teeth that touch.",
             "point",
@@ -48,7 +48,7 @@ def bevel(
     if unit is not None:
         wanted = first * unit / length_of(lines[0].axis.cross(e))
         if abs(value_of(wanted - distance)) > NEAR * value_of(wanted):
-            raise Trouble(
+            raise ItemError(
                 f"its radii put the teeth {value_of(wanted):.4g} m from where the axes meet, and its point is "
                 f"{value_of(distance):.4g} m from there. Move it, or give teeth without a module: the radii then follow.",
                 "point",
@@ -59,13 +59,13 @@ def bevel(
 
 
 def _apex(lines: tuple[Any, Any], names: tuple[str, str]) -> Vector:
-    """Where the axes meet."""
+    """The point where the axes meet."""
     (p, a), (q, b) = lines
     across, way = a.cross(b), q - p
     square = across.dot(across)
     gap = abs(value_of(way.dot(across))) / value_of(square) ** 0.5
     if gap > MEET * max(1e-3, value_of(length_of(way))):
-        raise Trouble(
+        raise ItemError(
             f'the axes of "{names[0]}" and "{names[1]}" are neither parallel nor do they meet: they pass each other at '
             f"{gap:.4g} m. Move one, or use a coupler for a worm or hypoid gear, which loads no bearings.",
             "bodies",
@@ -74,7 +74,7 @@ def _apex(lines: tuple[Any, Any], names: tuple[str, str]) -> Vector:
 
 
 def _cones(to_point: Vector, lines: tuple[Any, Any], sizes: tuple[Any, Any]) -> tuple[float, Vector, Vector]:
-    """Of the four ways in which the wheels may be to the sides of the apex, that whose cones touch nearest to the point."""
+    """Among the four ways in which the wheels may lie about the apex, the one whose cones touch nearest to the point."""
     found = []
     for a, b in product((1.0, -1.0), repeat=2):
         e = lines[0].axis * (a * sizes[1]) + lines[1].axis * (b * sizes[0])
@@ -82,7 +82,7 @@ def _cones(to_point: Vector, lines: tuple[Any, Any], sizes: tuple[Any, Any]) -> 
         found.append((value_of(to_point.dot(e)), a, e, lines[1].axis * b))
     found.sort(key=lambda way: way[0])
     if not found[-1][0] - found[-2][0] > CLEAR * value_of(length_of(to_point)):
-        raise Trouble(
+        raise ItemError(
             "its point does not determine on which sides of the apex the wheels are. "
             "Give one in the middle of the teeth that touch.",
             "point",

@@ -25,7 +25,7 @@ def left_of(a: Vector, b: Vector, normal: Vector) -> tuple[Vector, Vector]:
 
 
 def two_circles(a: Vector, r_a: Number, b: Vector, r_b: Number) -> tuple[Number, Number]:
-    """How far from a toward b the circles meet, and the square of how far aside.
+    """The distance from a toward b at which the circles meet, and the square of the distance aside.
 
     x = (d^2 + r_a^2 - r_b^2) / 2d,   y^2 = r_a^2 - x^2
     """

@@ -46,7 +46,7 @@ def _nearly(square: Any, scale: Any) -> bool:
 
 @dataclass(frozen=True)
 class ByTwoDistances(Construction):
-    """Where two circles meet: to the left or right of the way from the first point to the second, seen from the normal."""
+    """A point where two circles meet: left or right of the way from the first point to the second, seen from the normal."""
 
     distances: Annotated[Any, Distances("points and the distances from them", key="from", unit="m")]
     side: Annotated[str, Choice("of the way from the first to the second", options=("left", "right"))]
@@ -120,7 +120,7 @@ def _bad_distances(named: Any, given: Any) -> str:
 
 @dataclass(frozen=True)
 class OnLine(Construction):
-    """On the line from a point toward another one, or along a direction; a fraction of 0.5 is the middle."""
+    """A place on the line from a point toward another one, or along a direction; a fraction of 0.5 is the middle."""
 
     start: Annotated[Place, Position("where the line begins", key="from", remedy="Say where the line begins.")]
     toward: Annotated[Place | None, Position("a point of the line")] = None

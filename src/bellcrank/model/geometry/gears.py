@@ -11,7 +11,7 @@ from ...joints import Joint
 from ...numbers import sincos
 from ...numbers.variable import as_number, length_of, value_of
 from ...spatial import Vector
-from ..building.references import ModelRows, Trouble, row_of
+from ..building.references import ItemError, ModelRows, row_of
 from ..closure import Action, Closure
 from ..spec.elements import ZERO3
 from ..spec.problems import names
@@ -44,7 +44,7 @@ class Step(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Where and about what some joints turn."""
+    """A point and an axis about which some joints turn."""
 
     point: Vector
     axis: Vector
@@ -55,12 +55,14 @@ def make_gear(item: Any, rows: ModelRows, tree: TreeRows) -> Closure:
     keys = ("pinion", "rack") if isinstance(item, RackSpec) else ("bodies", "bodies")
     ends = [row_of(body, rows, key) for body, key in zip((a, b), keys, strict=True)]
     if ends[0] == ends[1]:
-        raise Trouble(f'it couples "{a}" with itself. Name two bodies.', keys[1])
-    way = _Way(item, a, b, ends, tree)
+        raise ItemError(f'it couples "{a}" with itself. Name two bodies.', keys[1])
+    way = _JointPath(item, a, b, ends, tree)
     mesh = MESHES[type(item)](item, way)
     terms, driven = way.terms(mesh)
     if not terms:
-        raise Trouble(f'all joints between "{a}" and "{b}" are driven or fixed, so that nothing can follow. Free one.', keys[0])
+        raise ItemError(
+            f'all joints between "{a}" and "{b}" are driven or fixed, so that nothing can follow. Free one.', keys[0]
+        )
     x, y, z = mesh.P - _vector(rows.origins[way.carrier])
     parts = [(*w.force, *w.moment) for w in (mesh.w, mesh.size, mesh.always)]
     linear, size, always = map(_floats, parts)
@@ -70,7 +72,7 @@ def make_gear(item: Any, rows: ModelRows, tree: TreeRows) -> Closure:
     )
 
 
-class _Way:
+class _JointPath:
     """The joints between two bodies: those of A about one line, then those of B about another, or along it."""
 
     def __init__(self, item: Any, a: str, b: str, ends: list[int], tree: TreeRows) -> None:
@@ -85,12 +87,12 @@ class _Way:
             return
         self.other, second = self._about(rest, b)
         if len(second) < len(rest):
-            raise Trouble(f"{self._what(rest)} do not turn about one axis. {REMEDY}", "bodies")
+            raise ItemError(f"{self._what(rest)} do not turn about one axis. {REMEDY}", "bodies")
         self.crossing = bool(length_of(self.line.axis.cross(self.other.axis)) > PARALLEL)
         if self.crossing and not isinstance(item, GearSpec):
-            raise Trouble(f'the axes of "{a}" and "{b}" are not parallel. {REMEDY}', "bodies")
+            raise ItemError(f'the axes of "{a}" and "{b}" are not parallel. {REMEDY}', "bodies")
         if self.crossing and any(tree.joints[step.row].kind != "revolute" for step in steps):
-            raise Trouble(f"{self._what(steps)} must be revolute, since wheels on crossing axes cannot slide.", "bodies")
+            raise ItemError(f"{self._what(steps)} must be revolute, since wheels on crossing axes cannot slide.", "bodies")
 
     def _between(self, ends: list[int]) -> list[Step]:
         parents, sides = self.tree.parents, []
@@ -109,7 +111,7 @@ class _Way:
     def _about(self, steps: list[Step], body: str) -> tuple[Line, list[Step]]:
         """The line of the first joint, and how many of the next turn about it too."""
         if not steps:
-            raise Trouble(f'"{body}" does not turn about an axis of its own. {REMEDY}', "bodies")
+            raise ItemError(f'"{body}" does not turn about an axis of its own. {REMEDY}', "bodies")
         found: list[Step] = []
         line = None
         for step in steps:
@@ -125,19 +127,19 @@ class _Way:
             found.append(step)
         if line is None:
             name, kind = self.tree.names[steps[0].row], self.tree.joints[steps[0].row].kind
-            raise Trouble(f'"{body}" is held by joint "{name}", which is {kind}. {REMEDY}', "bodies")
+            raise ItemError(f'"{body}" is held by joint "{name}", which is {kind}. {REMEDY}', "bodies")
         return line, found
 
     def _along(self, steps: list[Step]) -> Line:
         joints = [self.tree.joints[step.row] for step in steps]
         if not joints or any(joint.kind != "prismatic" for joint in joints):
             what = self._what(steps) if steps else f'"{self.b}"'
-            raise Trouble(f"{what} must slide on what carries the pinion: use a prismatic joint.", "rack")
+            raise ItemError(f"{what} must slide on what carries the pinion: use a prismatic joint.", "rack")
         line = Line(_vector(self.tree.points[steps[0].row]), _vector(joints[0].axis))
         if any(length_of(_vector(joint.axis).cross(line.axis)) > PARALLEL for joint in joints):
-            raise Trouble(f"{self._what(steps)} slide in different directions. Let the rack slide along one line.", "rack")
+            raise ItemError(f"{self._what(steps)} slide in different directions. Let the rack slide along one line.", "rack")
         if abs(line.axis.dot(self.line.axis)) > PARALLEL:
-            raise Trouble("the rack must slide across the axis of the pinion. Turn one of them.", "rack")
+            raise ItemError("the rack must slide across the axis of the pinion. Turn one of them.", "rack")
         return line
 
     def _what(self, steps: list[Step]) -> str:
@@ -149,7 +151,7 @@ class _Way:
         return line.point if point is None else line.point + line.axis * line.axis.dot(_vector(point) - line.point)
 
     def across(self, at: Vector) -> tuple[Vector, float]:
-        """From A's axis at some height to that of B, across them; and how far that is."""
+        """The vector from A's axis at some height to that of B, across them, and its length."""
         way = self.other.point - at
         way = way - self.line.axis * self.line.axis.dot(way)
         return way, length_of(way)
@@ -175,7 +177,7 @@ REMEDY = (
 )
 
 
-def _gear(item: GearSpec, way: _Way) -> Mesh:
+def _gear(item: GearSpec, way: _JointPath) -> Mesh:
     _check_angles(item)
     angles = as_number(item.pressure_angle), as_number(item.helix_angle)
     if way.crossing:
@@ -183,7 +185,7 @@ def _gear(item: GearSpec, way: _Way) -> Mesh:
     a, at = way.line.axis, way.height(item.point)
     across, d = way.across(at)
     if not d > 0:
-        raise Trouble(f'"{way.a}" and "{way.b}" turn about one axis. Move one of them, or use a coupler.', "bodies")
+        raise ItemError(f'"{way.a}" and "{way.b}" turn about one axis. Move one of them, or use a coupler.', "bodies")
     r_a, r_b = _radii(item, d)
     ring = item.internal and r_a > r_b  # whether A is the one with its teeth inside
     r = across * ((-1.0 if item.internal and not ring else 1.0) / d)
@@ -193,13 +195,13 @@ def _gear(item: GearSpec, way: _Way) -> Mesh:
 def _sizes(item: GearSpec) -> tuple[Any, Any, Any]:
     """Radii or teeth as written, and how many metres of radius one of them is: None if only the axes say that."""
     if (item.radii is None) == (item.teeth is None):
-        raise Trouble(
+        raise ItemError(
             f"it has {'neither radii nor' if item.radii is None else 'both radii and'} teeth. Give one of the two.", "radii"
         )
     key = "radii" if item.teeth is None else "teeth"
     first, second = (as_number(x) for x in _two(getattr(item, key), key))
     if not (first > 0 and second > 0):
-        raise Trouble(f"its {key} are {first:g} and {second:g}. Give more than zero.", key)
+        raise ItemError(f"its {key} are {first:g} and {second:g}. Give more than zero.", key)
     if item.teeth is None:
         return first, second, 1.0
     if item.module is None:
@@ -208,12 +210,12 @@ def _sizes(item: GearSpec) -> tuple[Any, Any, Any]:
 
 
 def _radii(item: GearSpec, d: float) -> tuple[float, float]:
-    """Of the pitch circles, which touch: they add up to the distance of the axes, or differ by it."""
+    """Radii of the pitch circles, which touch: they add up to the distance of the axes, or differ by it."""
     first, second, size = _sizes(item)
     key = "radii" if item.teeth is None else "teeth"
     sign = -1.0 if item.internal else 1.0
     if item.internal and first == second:
-        raise Trouble(f"its {key} are equal. Of internal gears the ring is larger than the pinion.", key)
+        raise ItemError(f"its {key} are equal. Of internal gears the ring is larger than the pinion.", key)
     if size is None:
         return first * d / abs(first + sign * second), second * d / abs(first + sign * second)
     r_a, r_b = first * size, second * size
@@ -221,34 +223,34 @@ def _radii(item: GearSpec, d: float) -> tuple[float, float]:
     if abs(wanted - d) > FITS * d:
         what = "differ by" if item.internal else "add up to"
         remedy = "Move an axis, or give teeth without a module: the radii then follow."
-        raise Trouble(
+        raise ItemError(
             f"its radii {r_a:.6g} m and {r_b:.6g} m {what} {wanted:.6g} m, and its axes are {d:.6g} m apart. {remedy}", key
         )
     return r_a, r_b
 
 
-def _rack(item: RackSpec, way: _Way) -> Mesh:
+def _rack(item: RackSpec, way: _JointPath) -> Mesh:
     at = way.height(item.point)
     arm = _vector(item.point) - at
     arm = arm - way.other.axis * way.other.axis.dot(arm)
     radius = length_of(arm)
     if not radius > 0:
-        raise Trouble("its point is on the axis of the pinion, which leaves no radius. Move it.", "point")
+        raise ItemError("its point is on the axis of the pinion, which leaves no radius. Move it.", "point")
     _check_angles(item)
     r = arm * (1.0 / radius)
     return meshing.teeth(at + arm, way.line.axis, r, as_number(item.pressure_angle), as_number(item.helix_angle), 1.0)
 
 
-def _belt(item: BeltSpec, way: _Way) -> Mesh:
+def _belt(item: BeltSpec, way: _JointPath) -> Mesh:
     at = way.height(item.point)
     across, d = way.across(at)
     r_a, r_b = (as_number(x) for x in _two(item.radii, "radii"))
     if not (r_a > 0 and r_b > 0):
-        raise Trouble(f"its radii are {r_a:g} and {r_b:g} m. Give more than zero.", "radii")
+        raise ItemError(f"its radii are {r_a:g} and {r_b:g} m. Give more than zero.", "radii")
     least = r_a + r_b if item.crossed else abs(r_a - r_b)
     if not d > least:
         what = "the sum" if item.crossed else "the difference"
-        raise Trouble(f"its axes are {d:.6g} m apart, not more than {what} of its radii, {least:.6g} m. Move one.", "radii")
+        raise ItemError(f"its axes are {d:.6g} m apart, not more than {what} of its radii, {least:.6g} m. Move one.", "radii")
     tension = None if item.tension is None else as_number(item.tension)
     return meshing.belt(at + across, way.line.axis, at, at + across, (r_a, r_b), item.crossed, tension)
 
@@ -259,13 +261,13 @@ MESHES: dict[type[Any], Any] = {GearSpec: _gear, RackSpec: _rack, BeltSpec: _bel
 def _check_angles(item: Any) -> None:
     for key, angle in (("pressure_angle", as_number(item.pressure_angle)), ("helix_angle", as_number(item.helix_angle))):
         if not abs(angle) < math.radians(60):
-            raise Trouble(f'{key} is {angle:g} rad. Give less than 60 degrees: {key} = "20 deg".', key)
+            raise ItemError(f'{key} is {angle:g} rad. Give less than 60 degrees: {key} = "20 deg".', key)
 
 
 def _two(value: Any, key: str) -> tuple[Any, Any]:
     given = value if isinstance(value, tuple) else (value,)
     if len(given) != 2:
-        raise Trouble(f"it has {len(given)} {key}. Give two.", key)
+        raise ItemError(f"it has {len(given)} {key}. Give two.", key)
     return given[0], given[1]
 
 
@@ -280,7 +282,7 @@ def driven_action(name: str, term: tuple[int, int, float], rows: ModelRows, tree
     row, dof, factor = term
     joint, parent = tree.joints[row], tree.parents[row]
     if joint.kind not in ON_DRIVEN:
-        raise Trouble(
+        raise ItemError(
             f'joint "{name}" is {joint.kind} and driven, which cannot be coupled. Use revolute or prismatic ones.', "joints"
         )
     along = _floats(_vector(joint.axis) * (1.0 if curved else factor))

@@ -65,7 +65,7 @@ class MeshSolid(Solid):
 
 
 def integrals_of(path: str | Path) -> Integrals:
-    """Of the mesh in a file; raises MissingExtraError where trimesh is not installed."""
+    """The integrals of the mesh in a file; raises MissingExtraError where trimesh is not installed."""
     try:
         import trimesh
     except ImportError:

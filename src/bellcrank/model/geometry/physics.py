@@ -1,4 +1,4 @@
-"""Which masses and inertias a rigid body can have."""
+"""Conditions on the masses and inertias of a rigid body."""
 
 from __future__ import annotations
 

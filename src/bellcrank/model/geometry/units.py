@@ -67,7 +67,7 @@ _MOST = 60  # characters
 
 
 class UnitError(ValueError):
-    """What is wrong with a number and its unit."""
+    """A problem of a number and its unit."""
 
 
 class Quantity(float):
@@ -137,7 +137,7 @@ def _agree(given: Dimension, wanted: Dimension) -> bool:
 
 
 def of_coordinate(wanted: str, turns: bool) -> str:
-    """Of a unit such as "N m/rad or N/m" the part that is for an angle, or for a slide."""
+    """The part of a unit such as "N m/rad or N/m" that is for an angle, or for a slide."""
     parts = wanted.split(" or ")
     mine = [unit for unit in parts if ("rad" in unit or unit in ("N m", "kg m2")) == turns]
     return mine[0] if len(parts) == 2 and len(mine) == 1 else wanted

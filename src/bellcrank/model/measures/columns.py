@@ -20,7 +20,7 @@ UNITS = {
 
 
 class Mechanics(Protocol):
-    """What has names in a model, or in one that is being built."""
+    """The names in a model, or in one that is being built."""
 
     @property
     def joint_names(self) -> Sequence[str]: ...
@@ -101,7 +101,7 @@ def unit_of(model: Mechanics, measure: Measure) -> str:
 
 
 def rate_unit(unit: str) -> str:
-    """Of the rate of a state of the user's own; "" where its unit is not known."""
+    """Unit of the rate of a user-defined state; "" where its unit is not known."""
     return f"{unit}/s" if unit else ""
 
 

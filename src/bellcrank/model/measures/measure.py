@@ -38,7 +38,7 @@ class Measure:
                    "force" or "moment" for their magnitudes, or all six (None)
     element        of the force element of the name ``element``: part "force" (its effort or tension; of a bushing or force, its
                    component or all, on the second body or on the one that it acts on), "energy" or "power"
-    closure        force of the closure ``closure``, which is no joint: tension of a rod, force on the point of a plane along
+    closure        force of the closure ``closure``, which is not a joint: tension of a rod, force on the point of a plane along
                    its normal, or on that of a line (component or all); of a coupler the effort along its sum
     drive          part "effort", that keeps the prescribed motion of ``joint`` or ``closure`` going along ``dof``, or "power"
     energy         part "kinetic", "potential", "stored" or "total"

@@ -119,7 +119,7 @@ def kinks_of(measure: Measure) -> int:
 
 
 def ordered(model: Mechanics, own: Sequence[Measure], names: Sequence[str]) -> Ordered:
-    """What has to be found for the named columns and paths."""
+    """Everything that has to be found for the named columns and paths, in order."""
     finder = Finder(model, own)
     wanted = {name: finder.measure(name) for name in names}
     for measure in wanted.values():

@@ -22,7 +22,7 @@ MOST_SHARED = 64  # sets of parameters that are remembered
 
 
 def changed_model(model: Model, written: Written, changes: Mapping[str, float]) -> Model:
-    """The model with other numbers; raises ModelError for what is no parameter, and for numbers that cannot be."""
+    """The model with other numbers; raises ModelError for what is not a parameter, and for numbers that cannot be."""
     new = Written(written.base, {**written.changes, **changes}, written.shared)
     maker = _maker(model, written, changes)
     found = None if maker is None else maker.model([float(changes[name]) for name in maker.names], new)
@@ -33,7 +33,7 @@ def changed_model(model: Model, written: Written, changes: Mapping[str, float]) 
 
 
 def _maker(model: Model, written: Written, changes: Mapping[str, float]) -> Remaking | None:
-    """What makes models of other values of the same parameters; None the first time, when it would not be worth its while."""
+    """A maker of models with other values of the same parameters; None the first time, when recording does not pay."""
     if not all(map(is_number, changes.values())):
         return None
     others = frozenset((name, x) for name, x in written.changes.items() if name not in changes)
@@ -66,7 +66,7 @@ class Remaking:
         self._replay = Replay(recording.tape, [*gathered, recording.tape.holds()])
 
     def model(self, p: Sequence[float], written: Written) -> Model | None:
-        """None where an assumption of the recording does not hold: then only building it can tell."""
+        """The model; None where an assumption of the recording does not hold: then only building it can show."""
         with np.errstate(all="ignore"):
             try:
                 values = [float(x) for x in self._replay(p)]
@@ -77,7 +77,7 @@ class Remaking:
         return self.of(values, written)
 
     def of(self, values: Sequence[float], written: Written) -> Model:
-        """From the values of all variables."""
+        """The model from the values of all variables."""
         model: Model = object.__new__(Model)
         found = self._base | {name: make(values) for name, make in self._makers.items()} | {"written": written}
         for name, value in found.items():
@@ -96,7 +96,7 @@ Make = Callable[[Sequence[float]], Any]
 
 
 def _maker_of(item: Any, gathered: list[Variable]) -> Make | None:
-    """How an item is made of the values of the variables in it, which are gathered; None for one without any."""
+    """A function that makes an item from the values of the variables in it, which are gathered; None without any."""
     if isinstance(item, Variable):
         gathered.append(item)
         k = len(gathered) - 1

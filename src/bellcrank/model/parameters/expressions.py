@@ -15,7 +15,7 @@ The program runs on any number: what an operation does is said in ``numbers.oper
     name     = word { "." word }                     a parameter, or a value of something else: upper.length, tip.x
     formula  = { "$" digits "=" sum ";" } sum        parts that come more than once: $0 = a*b; $0 + 1/$0
 
-A condition is no number: ``if(condition, a, b)`` makes one of it. A function is one of FUNCTIONS, or a table of the model.
+A condition is not a number: ``if(condition, a, b)`` makes one of it. A function is one of FUNCTIONS, or a table of the model.
 All numbers are floating point: a tower of powers overflows at once, and an overflow is an error.
 """
 
@@ -55,7 +55,7 @@ _HINTS = {
 
 
 class FormulaError(ValueError):
-    """What is wrong with a formula, and at which character, from 1; 0 where the place says nothing."""
+    """A problem of a formula, and the character, counted from 1; 0 where the place says nothing."""
 
     def __init__(self, text: str, at: int = 0) -> None:
         super().__init__(f"{text} (character {at})" if at else text)
@@ -94,17 +94,17 @@ class Formula:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it depends on, each once, in the order of the text."""
+        """The names that it depends on, each once, in the order of the text."""
         return tuple(dict.fromkeys(name for _, _, name in self.spots))
 
     @property
     def calls(self) -> tuple[tuple[str, int], ...]:
-        """Names that are called and are no functions of formulas, each with the number of its values."""
+        """Names that are called and are not functions of formulas, each with the number of its values."""
         found = [(step.name, step.operands) for step in self.program if step.operation == "call"]
         return tuple(dict.fromkeys(found))
 
     def evaluate(self, values: Mapping[str, float]) -> float:
-        """The value; raises FormulaError where it is no finite number."""
+        """The value; raises FormulaError where it is not a finite number."""
         if any(isinstance(x, Symbol) for x in values.values()):
             return self.run(values)
         with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Tables whose curve swings beyond their rows, which a pulse or a bump typed as rows does: told before anyone believes it."""
+"""Tables whose curve swings beyond their rows, as when a pulse is typed as rows: a warning says so before the run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def motion_tables(model: Model) -> Iterator[tuple[str, Table]]:
 
 
 def tables_of(model: Model) -> Iterator[tuple[str, Table]]:
-    """All tables of one argument, with what they are of."""
+    """All tables of one argument, each with a text of what it is of."""
     yield from ((f'"{e.name}"', e.table) for e in model.elements if e.table is not None)
     yield from motion_tables(model)
     named = {name: table for measure in model.all_measures for name, table in measure.tables if isinstance(table, Table)}

@@ -6,7 +6,7 @@
     initial.elbow.q.0    of the start
     gravity.z, duration  of the model
 
-A number that a formula gives is no parameter: those that the formula depends on are.
+A number that a formula gives is not a parameter: those that the formula depends on are.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def is_number(value: Any) -> bool:
 
 
 def checked_paths(spec: Spec, paths: Iterable[str], problems: Problems | None = None) -> None:
-    """Raises ModelError with every path that is no parameter, and what to change instead."""
+    """Raises ModelError with every path that is not a parameter, and what to change instead."""
     problems = Problems() if problems is None else problems
     written = dict(numbers(spec))
     for path in paths:

@@ -32,7 +32,7 @@ class Recording:
 
 
 def record(spec: Spec, names: Sequence[str]) -> Recording:
-    """Raises ModelError for a name that is no parameter, and says what to change instead."""
+    """Raises ModelError for a name that is not a parameter, and says what to change instead."""
     checked_paths(spec, names)
     known = parameters_of(spec)
     tape = Tape([known[name] for name in names])
@@ -59,7 +59,7 @@ def _unused(spec: Spec) -> str:
 
 
 def over_numbers(fields: dict[str, Any]) -> Model:
-    """A model that is not verified, since its numbers are no floats."""
+    """A model that is not verified, since its numbers are not floats."""
     model: Model = object.__new__(Model)
     for name, value in fields.items():
         object.__setattr__(model, name, value)

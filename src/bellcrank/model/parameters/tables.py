@@ -91,7 +91,7 @@ class Table:
         return self.curve(x).value
 
     def overshoot(self) -> tuple[float, float, float, float] | None:
-        """Where it swings beyond its points the farthest: the interval, the value there, and how far, in parts of its range.
+        """The largest swing beyond its points: the interval, the value there, and how far, in parts of its range.
 
         Between two points of a stretch that rises, falls or is flat a curve should stay between their values; around a
         highest or lowest point it may go beyond them.

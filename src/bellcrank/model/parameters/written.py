@@ -1,4 +1,4 @@
-"""What the user wrote of a model, and the numbers that were changed since."""
+"""A model as the user wrote it, and the numbers that were changed since."""
 
 from __future__ import annotations
 

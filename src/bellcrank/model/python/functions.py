@@ -76,7 +76,7 @@ class Function:
     """
 
     def __new__(cls, function: Callable[..., Any] | None = None, **names: str) -> Any:
-        """Without a function, a decorator that takes one."""
+        """Without a function, returns a decorator that takes one."""
         return super().__new__(cls) if function is not None else lambda decorated: cls(decorated, **names)
 
     def __init__(self, function: Callable[..., Any], **names: str):
@@ -162,7 +162,7 @@ _REASONS = (  # part of what Python or numpy says, what it means, what to do
 
 
 def _reason(error: Exception) -> tuple[str, str]:
-    """What is in the way, and what to write instead."""
+    """The reason why a function cannot be recorded, and what to write instead."""
     for said, what, instead in _REASONS:
         if said in str(error):
             return what, f"Use functions of bellcrank.numbers, such as {instead}"

@@ -120,7 +120,7 @@ def _turned(joint: JointSpec, visit: _Copying, problems: Problems) -> JointSpec:
 
 
 def _reversed_axes(joint: JointSpec) -> list[str] | None:
-    """Those that are given; None where no axes of this kind of joint make its mirror image."""
+    """Names of the given axes that a mirror reverses; None where no axes of this kind of joint make its mirror image."""
     names = reversed_in_a_mirror(JOINTS[joint.kind]) if joint.kind in JOINTS else ()
     return None if names is None else [name for name in names if getattr(joint, name) is not None]
 

@@ -34,11 +34,11 @@ class Construction:
     """A place that is made from others (geometry/constructions.py): a record of fields."""
 
     def position(self) -> Any:
-        """Where it is, of one whose fields are evaluated: three numbers of any kind."""
+        """The position of a construction whose fields are evaluated: three numbers of any kind."""
         raise NotImplementedError
 
     def wrong(self, at: Any) -> str:
-        """Why it cannot be made, with a remedy, or ""; ``at`` is this construction with its fields evaluated."""
+        """The reason why it cannot be made, with a remedy, or ""; ``at`` is this construction with its fields evaluated."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Collects everything that is wrong with a model, so that the user mends it in one go."""
+"""Collects everything that is wrong with a model, so that the user can correct it all at once."""
 
 from __future__ import annotations
 

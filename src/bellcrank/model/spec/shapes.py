@@ -108,7 +108,7 @@ class Solid:
         return found
 
     def measures(self) -> list[str]:
-        """What is wrong with its lengths."""
+        """Problems of its lengths."""
         raise NotImplementedError
 
     def _length(self, what: str, value: Any, *, zero: bool = False) -> list[str]:

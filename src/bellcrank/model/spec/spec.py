@@ -129,7 +129,7 @@ class CopySpec(Item, section="copies"):
 
 @dataclass(frozen=True)
 class PartsSpec(Written):
-    """What a mechanism and an assembly have in common."""
+    """The part that a mechanism and an assembly have in common."""
 
     name: str
     bodies: tuple[BodySpec, ...] = ()

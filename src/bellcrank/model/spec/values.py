@@ -153,7 +153,7 @@ def make(cls: type[Any], *head: Any, **given: Any) -> Any:
 
 
 def scalars(value: Any) -> Iterator[Any]:
-    """What a value is made of: itself, or what is in tuples of tuples."""
+    """The scalars of a value: itself, or those in tuples of tuples."""
     if isinstance(value, tuple):
         for inner in value:
             yield from scalars(inner)

@@ -1,4 +1,4 @@
-"""Wrenches on the bodies that are no reactions: gravity, force elements, efforts of the joints. At the centres, world axes."""
+"""Applied wrenches on the bodies, at their centres in world axes: gravity, force elements, efforts of the joints."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Applied:
         return np.hstack([force, moment + cross(arm, force)])
 
     def _effort(self, i: int, q: Array, efforts: Array, bodies: Bodies, R: Array, wrenches: Array) -> None:
-        """On the child at the joint's point, and the opposite on the parent."""
+        """The effort on the child at the joint's point, and the opposite on the parent."""
         model, joint = self.model, self.model.joints[i]
         total = np.zeros(6)
         first = int(model.q_index[i])

@@ -71,7 +71,7 @@ def axes_of(p: Array) -> Array:
 
 
 def quaternion_of(R: Array) -> Array:
-    """Of one rotation matrix: the eigenvector of Bar-Itzhack's matrix, good at any angle."""
+    """The quaternion of a rotation matrix: the eigenvector of Bar-Itzhack's matrix, good at any angle."""
     K = np.empty((4, 4))
     K[0, 0] = np.trace(R)
     K[0, 1:] = K[1:, 0] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
@@ -191,7 +191,7 @@ def apply(R: Array, x: Array) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Of vectors in the last place; numpy's own takes several times as long."""
+    """Cross products of vectors in the last place; numpy's own takes several times as long."""
     out = np.empty(a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape))
     out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]

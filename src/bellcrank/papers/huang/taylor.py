@@ -31,7 +31,7 @@ from ...singular.factors import factored
 from ...singular.impacts.impulse import started
 from ...singular.loop import NOTHING, Progress, Watched, march
 from ...singular.outcome import Momentum, Passed, Reactions, Report
-from ...singular.passages import PassageFinder, Seen
+from ...singular.passages import PassageFinder, WatchedStep
 from ...singular.quantities import Quantities
 from ...singular.records import EnergyBalance, States
 from ...spatial.rank import Factors
@@ -53,7 +53,7 @@ def integrate_reaction_taylor(
     *,
     project: bool = True,
 ) -> Passed:
-    """From ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples.
+    """A run from ``start`` (q, v, tau, u) at times[0] to times[-1], in equal steps of at most max_step between the samples.
 
     ``project=False`` leaves out the projection of the velocities, as published; nobody should want that but to see it.
     """
@@ -75,7 +75,7 @@ class Moment:
     reactions: Array | None = None
 
 
-class Pushed(NamedTuple):
+class ForcesAndAccelerations(NamedTuple):
     """Accelerations of the centres (world) and of the turns (own axes), reactions of the ties, applied wrenches."""
 
     a: Array
@@ -85,7 +85,7 @@ class Pushed(NamedTuple):
 
 
 class ReactionTaylor:
-    """All bodies on their way through time."""
+    """All bodies in motion through time."""
 
     def __init__(self, dynamics: Dynamics, start: dict[str, Array], t: float, *, project: bool = True):
         model = dynamics.model
@@ -163,7 +163,7 @@ class ReactionTaylor:
         G[..., 3:] = apply(self.L_inverse @ np.swapaxes(R, 1, 2), G[..., 3:])
         return G.reshape(m, -1)
 
-    def _solve(self, now: Moment, dt: float) -> Pushed:
+    def _solve(self, now: Moment, dt: float) -> ForcesAndAccelerations:
         """The reactions that keep all joints together at the end of the step.                   (4), (22)-(33)"""
         b, R, h = now.bodies, now.R, 0.5 * dt * dt
         self._solves += 1
@@ -180,7 +180,7 @@ class ReactionTaylor:
         x = x.reshape(-1, 6)
         a = a + x[:, :3] / self.root_mass
         alpha = alpha + apply(self.L_inverse_T, x[:, 3:])
-        return Pushed(a, alpha, self.ties.reactions(now.place, now.wrenches, multipliers), applied)
+        return ForcesAndAccelerations(a, alpha, self.ties.reactions(now.place, now.wrenches, multipliers), applied)
 
     def _carried(self, now: Moment, a: Array, alpha: Array, dt: float) -> Array:
         """Points and axes at the end of the step without reactions: x + U, q + P; alpha in world axes.     (13), (19)"""
@@ -212,7 +212,7 @@ class ReactionTaylor:
         now.bodies = now.bodies._replace(v=v, w=apply(self.L_inverse_T, kept[:, 3:]))
         return self.ties.reactions(now.place, now.wrenches, now.factors.solve_transposed(taken.ravel()))
 
-    def _balance(self, before: Moment, pushed: Pushed, impulses: Array) -> None:
+    def _balance(self, before: Moment, pushed: ForcesAndAccelerations, impulses: Array) -> None:
         """Momenta against what came from outside: applied wrenches, and the ties to ground."""
         r = before.bodies.r
         outer = self._dt * np.array(
@@ -246,7 +246,7 @@ class ReactionTaylor:
         )
         self.report.closure_velocity = max(self.report.closure_velocity, float(np.abs(rates).max(initial=0.0)))
         if len(self.ties.tie):
-            self.watch.see(Seen(now.t, now.factors, np.eye(6 * self.model.n), now.taken))
+            self.watch.see(WatchedStep(now.t, now.factors, np.eye(6 * self.model.n), now.taken))
 
     def _rates(self, now: Moment) -> Array:
         b = now.bodies
@@ -282,7 +282,7 @@ class ReactionTaylor:
         self.report.passages = self.watch.passages
 
     def _last_reactions(self, last: Moment) -> Array:
-        """Of the step that would come next; not numbers where a run that grows without bound has ended."""
+        """Reactions of the step that would come next; NaN where a run that grows without bound has ended."""
         try:
             with np.errstate(all="ignore"):
                 return self._solve(last, self._dt or 1e-3).reactions

@@ -65,7 +65,7 @@ def rows_of(kind: str) -> list[Row] | None:
 
 
 def _errors(kind: str, pool: Array) -> list[float]:
-    """What the closing equations demand to be zero, where the vectors of a tie are those of the pool."""
+    """The closing equations, which should be zero, where the vectors of a tie are those of the pool."""
 
     def columns(places: tuple[int, int, int]) -> Matrix:
         return Matrix(*[Vector(*row) for row in pool[list(places)].T.tolist()])
@@ -83,7 +83,7 @@ class PlacedBodies(NamedTuple):
 
 
 class Wrenches(NamedTuple):
-    """Of every equation on its two bodies, at their centres in world axes: force on b (on a the opposite), moments; (m, 3)."""
+    """Wrenches of the equations, at the bodies' centres in world axes: force on b (on a the opposite), moments; (m, 3)."""
 
     force: Array
     moment_a: Array
@@ -109,7 +109,7 @@ class Ties:
     first: Ints  # row of each tie, and the number of rows
 
     def placed(self, r: Array, R: Array) -> PlacedBodies:
-        """At the bodies' centres r (n + 1, 3) and axes R (n + 1, 3, 3), ground last."""
+        """The ties at the bodies' centres r (n + 1, 3) and axes R (n + 1, 3, 3), ground last."""
         arm_a, arm_b = apply(R[self.a], self.point_a), apply(R[self.b], self.point_b)
         pool = np.empty((len(self.a), 10, 3))
         pool[:, X] = r[self.b] + arm_b - r[self.a] - arm_a
@@ -202,7 +202,7 @@ def _tree(model: Model) -> Iterator[Closure]:
 
 
 def refuse(model: Model) -> None:
-    """What this method cannot do, in the user's names."""
+    """Refuses what this method cannot do, in the user's names."""
     instead = f"use {argument('method', 'rattle')}"
     if model.state_places:
         raise StateError(

@@ -62,13 +62,13 @@ class Elimination:
         m = self.mechanism
         self.multipliers = np.zeros(int(m.model.closure_index[-1]))
         self.weights = m.weights
-        self.held: dict[int, list[tuple[int, Form, Array | None]]] = {}  # at each body: closure, equations, their scales
+        self.attached: dict[int, list[tuple[int, Form, Array | None]]] = {}  # at each body: closure, equations, their scales
         self.meets: dict[int, list[Name]] = {}  # where branches meet: what is eliminated there
         self.coupled: dict[int, list[int]] = {}  # at each body: couplers that end there
         for number, tie in enumerate(m.ties):
             self._take_hold(number, tie)
 
-    # Where closures take hold -------------------------------------------------------------------------------------------
+    # Attachment of closures ---------------------------------------------------------------------------------------------
 
     def _take_hold(self, number: int, tie: Tie) -> None:
         if tie.terms:
@@ -79,15 +79,15 @@ class Elimination:
         meeting = self._meeting([tie.a, tie.b])
         if meeting in (tie.a, tie.b):
             outer = tie.a if meeting == tie.b else tie.b
-            held = {k: Phi for k, Phi in ((tie.a, Phi_a), (tie.b, Phi_b)) if k != GROUND}
-            form = equations({("A", k): Phi for k, Phi in held.items()}, gamma)
-            self.held.setdefault(outer, []).append((number, form, scale))
+            rows_of = {k: Phi for k, Phi in ((tie.a, Phi_a), (tie.b, Phi_b)) if k != GROUND}
+            form = equations({("A", k): Phi for k, Phi in rows_of.items()}, gamma)
+            self.attached.setdefault(outer, []).append((number, form, scale))
             return
         y, unit = ("y", number), np.eye(len(gamma))
         self.meets.setdefault(meeting, []).append(y)
-        for body, Phi, sign, right, told in ((tie.a, Phi_a, 1.0, gamma, scale), (tie.b, Phi_b, -1.0, 0 * gamma, None)):
+        for body, Phi, sign, right, wanted in ((tie.a, Phi_a, 1.0, gamma, scale), (tie.b, Phi_b, -1.0, 0 * gamma, None)):
             form = equations({("A", body): Phi, y: sign * unit}, right)
-            self.held.setdefault(body, []).append((number, form, told))
+            self.attached.setdefault(body, []).append((number, form, wanted))
 
     def _meeting(self, bodies: list[int]) -> int:
         """The outermost body that carries all of them, or is one of them."""
@@ -128,19 +128,19 @@ class Elimination:
         return back
 
     def _gathered(self, j: int, own: list[Form]) -> Form:
-        """What the children send, the body's inertia, and closures that take hold here."""
-        received, held = self.messages.get(j, []), self.held.get(j, [])
-        form = merged([*own, *(message for _, message in received), *(rows for _, rows, _ in held)])
-        self.steps[j] = [self._sharing(received, held)]
+        """The sum of what the children send, the body's inertia, and closures that are attached here."""
+        received, attached = self.messages.get(j, []), self.attached.get(j, [])
+        form = merged([*own, *(message for _, message in received), *(rows for _, rows, _ in attached)])
+        self.steps[j] = [self._sharing(received, attached)]
         return form
 
-    def _sharing(self, received: list[tuple[int, Form]], held: list[tuple[int, Form, Array | None]]) -> Back:
+    def _sharing(self, received: list[tuple[int, Form]], attached: list[tuple[int, Form, Array | None]]) -> Back:
         def back(values: Values, nu: Array) -> Array:
             start = 0
             for child, message in received:
                 self.nu[child] = nu[start : start + len(message.e)]
                 start += len(message.e)
-            for number, rows, scale in held:
+            for number, rows, scale in attached:
                 if scale is not None:
                     first = self.mechanism.ties[number].first
                     self.multipliers[first : first + len(scale)] = nu[start : start + len(scale)] * scale
@@ -179,12 +179,12 @@ class Elimination:
             form = self._eliminated(j, form, names, np.ones(len(names)), f'coupler "{tie.name}"')
         return form
 
-    def _with(self, j: int, form: Form, more: Form, told: tuple[int, float] | None) -> Form:
+    def _with(self, j: int, form: Form, more: Form, wanted: tuple[int, float] | None) -> Form:
         """The form with one more equation, whose multiplier may be wanted."""
 
         def back(values: Values, nu: Array) -> Array:
-            if told is not None:
-                self.multipliers[told[0]] = nu[-1] * told[1]
+            if wanted is not None:
+                self.multipliers[wanted[0]] = nu[-1] * wanted[1]
             return nu[:-1]
 
         self.steps[j].append(back)

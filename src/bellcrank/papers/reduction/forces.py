@@ -55,7 +55,7 @@ def jacobian(mechanism: Mechanism) -> Array:
 
 
 def right_side(mechanism: Mechanism) -> Array:
-    """What G a must be: gamma less what velocities alone do."""
+    """The right-hand side of G a: gamma less the part of velocities alone."""
     At: dict[int, Array] = {GROUND: np.zeros(6)}
     for k, body in enumerate(mechanism.bodies):
         At[k] = body.ST @ At[body.parent] + body.c

@@ -10,7 +10,7 @@ X holds named blocks: accelerations of bodies, of joints, and single numbers. Th
     eta_d = D^-1 U_d^T (e - E_x x)                   dependent: they use up the equations U_d
     w                                                pending: kept as single numbers, decided on further inward
     z                                                free: minimised now
-    D nu_d = V_d^T (H X - f)_y - (U_0^T E_y V_d)^T nu_0        the multipliers, on the way back
+    D nu_d = V_d^T (H X - f)_y - (U_0^T E_y V_d)^T nu_0        the multipliers, in the back-substitution
 
 What is left of the equations, U_0, is compressed: those that say nothing any more are redundant and dropped, by the rule of
 spatial.rank. Which directions of y are dependent, pending or free is another question: there both thresholds are given, and a
@@ -113,7 +113,7 @@ class NothingMoves(ArithmeticError):
 
 @dataclass(frozen=True)
 class Step:
-    """An elimination, kept for the way back."""
+    """An elimination, kept for the back-substitution."""
 
     before: Form
     names: list[Name]

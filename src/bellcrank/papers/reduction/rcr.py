@@ -69,7 +69,7 @@ class Chain:
 
 
 class Dependence(NamedTuple):
-    """Of each link: X, W, and the row -Q a^T R with which a dependent speed follows from the closure."""
+    """For each link: X, W, and the row -Q a^T R with which a dependent speed follows from the closure."""
 
     X: list[Array]
     W: list[Array]
@@ -83,7 +83,7 @@ def last(chain: Chain) -> set[int]:
 
 
 def closure(chain: Chain, dependents: Collection[int], threshold: float) -> Dependence:
-    """From the phantom inward: dependent speeds, one by one.                     (26)-(40); (66), (76), (77)"""
+    """The closure from the phantom inward: dependent speeds, one by one.         (26)-(40); (66), (76), (77)"""
     X, W, row = [ZERO] * chain.n, [link.ST for link in chain.links], [np.zeros((0, 6))] * chain.n
     R = U
     choices: list[Choice] = []

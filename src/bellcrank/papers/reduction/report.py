@@ -1,4 +1,4 @@
-"""What a reduction gives back, and what it says of the choices that it made."""
+"""The result of a reduction, with a report of the choices that it made."""
 
 from __future__ import annotations
 

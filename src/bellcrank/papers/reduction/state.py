@@ -56,7 +56,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Tie:
-    """A closure. ``terms`` of a coupler: body, coordinate of its joint, factor; ``point`` is where others take hold."""
+    """A closure. ``terms`` of a coupler: body, coordinate of its joint, factor; ``point``: where others are attached."""
 
     name: str
     first: int  # of its equations

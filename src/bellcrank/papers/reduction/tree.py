@@ -45,7 +45,7 @@ class Recursion:
             self.Fhat[base] = self.Fhat[base] + force
 
     def eliminate(self, k: int) -> None:
-        """What the parent feels of body k across its joint.                                     (13), (20)-(22)"""
+        """The inertia and force of body k as its parent feels them across the joint.         (13), (20)-(22)"""
         link, Ihat = self.links[k], self.Ihat[k]
         T, M = triangularization(link, Ihat, self.opened.mechanism)
         force = self.Fhat[k] - Ihat @ link.P @ np.linalg.solve(M, link.P.T @ self.Fhat[k] + link.tau)

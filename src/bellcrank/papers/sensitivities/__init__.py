@@ -1,4 +1,4 @@
-"""Anderson & Hsu's sensitivities beside what they are compared with, in plain numpy: for comparison and teaching.
+"""Anderson & Hsu's sensitivities and other methods beside them, in plain numpy: for comparison and teaching.
 
 chain.py         a chain of pins and slides with its derivatives, link by link          (20)-(24), (33)-(38)
 by_matrices.py   the traditional form O(p n + n^4), and Appendix A's, partially recursive, O(p n^2 + n^3)

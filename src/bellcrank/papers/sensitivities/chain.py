@@ -70,7 +70,7 @@ class Varied:
 
     @property
     def inverse(self) -> Varied:
-        """Of a scalar: d(1/x) = -dx/x^2."""
+        """The inverse of a scalar: d(1/x) = -dx/x^2."""
         inverse = np.asarray(1.0 / self.v)
         return Varied(inverse, -(inverse * np.asarray(inverse * self.d)))
 
@@ -96,7 +96,7 @@ ARRAYS = ("axis", "position", "center", "mass", "inertia", "gravity")
 
 
 def chain_of(model: Model) -> Chain:
-    """Of a model that is a chain of revolute and prismatic joints, without force elements."""
+    """The chain of a model that consists of revolute and prismatic joints in a row, without force elements."""
     straight = model.parents == tuple(range(-1, model.n - 1))
     plain = all(joint.kind in ("revolute", "prismatic") for joint in model.joints)
     if not (straight and plain) or model.elements or model.closures or any(model.driven) or np.any(model.armature):

@@ -1,4 +1,4 @@
-"""Differences and their step: how far they are off, beside a complex step, which is not.
+"""Errors of finite differences over their step, beside a complex step, whose error does not depend on it.
 
 A difference with the step h is off by truncation, of order h (forward) or h^2 (central), and by rounding, of order eps/h: there
 is a best step, which nobody knows beforehand, and even that loses a half or a third of the digits.

@@ -1,4 +1,4 @@
-"""About how many operations a block of loops takes in coordinate_reduction, from its topology and the kinds of its joints.
+"""An estimate of the operations of a block of loops in coordinate_reduction, from its topology and the kinds of its joints.
 
 The algebra of a block that is one node is counted by patterns (plan.cuts.patterns), that of a block which is split into a
 clique tree by the sizes of its matrices; what placing the bodies and writing the closures takes is a table (plan.cuts.prices).
@@ -18,7 +18,7 @@ from ..order import depth_first
 from . import prices
 from .linkage import Linkage, Tie, Tree
 from .patterns import Rows, factored, null_space, ones
-from .prices import SLIDE, TURN, Feels, axes_move, equations, moves
+from .prices import SLIDE, TURN, InertiaOperations, axes_move, equations, moves
 
 
 def effort(block: Linkage, inboard: Tree) -> float:
@@ -118,7 +118,7 @@ class _Estimate:
     def _count(self, joints: Iterable[int]) -> int:
         return sum(len(self.moves[i]) for i in joints)
 
-    def _body(self, i: int, feels: Feels, turns: int, slides: int = 0) -> int:
+    def _body(self, i: int, feels: InertiaOperations, turns: int, slides: int = 0) -> int:
         """What a body adds to a node's form that moves in so many ways, some of which do not turn it; and what it carries."""
         light = self.prices.sliding
         feels = self.prices.at_origin if i == self.root else feels if self.turns[i] else light

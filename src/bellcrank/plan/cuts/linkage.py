@@ -1,4 +1,4 @@
-"""Bodies and what ties them, without numbers: what the choice of the joints that are cut rests on."""
+"""Bodies and their connections, without numbers: the input of the choice of the joints that are cut."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ class Linkage:
         return joint.b if joint.a == body else joint.a
 
     def level(self, joint: int, outer: int) -> int:
-        """How reluctantly a joint is kept that carries a body."""
+        """The level of a joint that carries a body: the higher, the less readily the joint is kept."""
         return self.reluctance[joint][self.joints[joint].a == outer]

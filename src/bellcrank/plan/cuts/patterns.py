@@ -1,4 +1,4 @@
-"""What the algebra of sparse matrices takes, from the places of their entries alone.
+"""Operation counts of sparse matrix algebra, from the places of the entries alone.
 
 A row is an integer whose bits are the columns in which it is not zero by structure. The functions follow spatial.small, on
 patterns instead of numbers, and say how many additions and multiplications there would be.
@@ -40,7 +40,7 @@ class Solutions(NamedTuple):
 
 
 def null_space(G: Sequence[int], n: int) -> Solutions:
-    """Of equations in n unknowns by Householder's reflections of G^T; those beyond the n-th are redundant."""
+    """Operations for a null space by Householder's reflections of G^T; equations beyond the n unknowns are redundant."""
     left = list(G[:n])
     m, operations, reflections = len(left), 0, []
     for i in range(m):

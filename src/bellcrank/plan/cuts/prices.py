@@ -1,4 +1,4 @@
-"""What a block of loops has in joints and equations, by their kinds, and the price of what is no algebra in it.
+"""Joints and equations of a block of loops by their kinds, and the operations that it takes besides matrix algebra.
 
 Prices are additions and multiplications of coordinate_reduction, fitted to counts of papers.operations over random trees of
 the gallery, the generators and random meshes.
@@ -43,7 +43,7 @@ def axes_move(kind: str) -> bool:
     return kind in ("point_on_line", "point_on_plane", "perpendicular") or (kind in JOINTS and not along_given_axes(kind))
 
 
-class Feels(NamedTuple):
+class InertiaOperations(NamedTuple):
     """Operations of what a body's motion takes: inertia times a motion, with what the body carries, and its products."""
 
     inertia: int
@@ -53,7 +53,7 @@ class Feels(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Operations of what is no algebra.
+    """Operations of what is not algebra.
 
     size      numbers of a motion
     body      every body
@@ -80,14 +80,24 @@ class Prices(NamedTuple):
     axes_end: int
     entry: int
     scaled: int
-    turning: Feels
-    sliding: Feels
-    at_origin: Feels
-    single: Feels
+    turning: InertiaOperations
+    sliding: InertiaOperations
+    at_origin: InertiaOperations
+    single: InertiaOperations
 
 
-_PLANAR = Feels(11, 15, 6, 6), Feels(2, 8, 4, 4), Feels(3, 6, 2, 2), Feels(7, 15, 4, 4)
-_SPATIAL = Feels(42, 66, 12, 15), Feels(9, 30, 6, 6), Feels(5, 6, 2, 2), Feels(34, 66, 12, 12)
+_PLANAR = (
+    InertiaOperations(11, 15, 6, 6),
+    InertiaOperations(2, 8, 4, 4),
+    InertiaOperations(3, 6, 2, 2),
+    InertiaOperations(7, 15, 4, 4),
+)
+_SPATIAL = (
+    InertiaOperations(42, 66, 12, 15),
+    InertiaOperations(9, 30, 6, 6),
+    InertiaOperations(5, 6, 2, 2),
+    InertiaOperations(34, 66, 12, 12),
+)
 PLANAR_GROUND = Prices(3, 10, 1, 12, 20, 30, 10, 75, 28, 34, 6, 2, *_PLANAR)
 PLANAR_MOVING = PLANAR_GROUND._replace(first=8, later=40)
 SPATIAL_GROUND = Prices(6, 100, 22, 40, 24, 30, 58, 150, 240, 290, 38, 6, *_SPATIAL)

@@ -99,7 +99,7 @@ def _is_long(plan: Plan, nodes: Sequence[BlockNode], ranks: Sequence[Ranks], car
 
 
 def _has_inertia(plan: Plan, i: int) -> bool:
-    """Of its own, in the directions of its joint."""
+    """Whether a body has inertia of its own in the directions of its joint."""
     body = plan.tree.order[i]
     joint = plan.model.joints[body]
     if plan.loads.driven[i] or joint.nv == 0:

@@ -16,7 +16,7 @@ MOST_SLOTS = 12  # equations of a block that is eliminated along its bodies
 
 @dataclass(frozen=True)
 class Link:
-    """What a node says of the loop that it is a link of.
+    """The part of a node that describes the link of a loop.
 
     base       body that the whole block hangs on: poses of the loop are relative to it
     first      body of the first link
@@ -90,7 +90,7 @@ def make_links(
     slots: Mapping[int, tuple[int, ...]],
     freedoms: Sequence[int],
 ) -> list[tuple[int, Link, tuple[int, ...]]]:
-    """Of a block: each body, its link, and the closures that are evaluated there; ``ends``: the bodies of each closure."""
+    """Links of a block: each body, its link, and the closures evaluated there; ``ends``: the bodies of each closure."""
     held: dict[int, set[int]] = {i: set() for i in bodies}
     needed = {parent[i] for i in bodies}
     closing: dict[int, list[int]] = {i: [] for i in bodies}
@@ -131,7 +131,7 @@ def shape(link: Link | None, body: int, base: int, closures: Sequence[int]) -> L
 
 
 def integers(link: Link | None, rows: Mapping[int, Sequence[int]], width: int) -> list[int]:
-    """Of a node's list; ``rows``: of each closure the numbers of its equations that are kept."""
+    """The integers of a node's list; ``rows``: for each closure the numbers of its equations that are kept."""
     if link is None:
         return []
     place = {slot: row for k, own in link.slots.items() for slot, row in zip(own, rows[k], strict=True)}

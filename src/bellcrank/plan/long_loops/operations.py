@@ -1,4 +1,4 @@
-"""About what a block of loops takes, as one node or a clique tree, and along its own bodies.
+"""Estimated operations of a block of loops: as one node or a clique tree, and along its own bodies.
 
 Additions and multiplications, as plan.cuts estimates them; a division, a square root, a sine with its cosine count as SLOW of
 them, which is what they take in machine code. Prices along the bodies are fitted to counts of papers.operations.

@@ -100,19 +100,19 @@ def make_measures(
     model: Model,
     tree: Tree,
     frames: Frames,
-    held: dict[int, int],
+    attached: dict[int, int],
     names: tuple[Sequence[str], Sequence[str]],
     drives: Ints,
     pooled: Pooled,
     varied: NDArray[np.bool_] | None = None,
 ) -> MeasurePlan:
-    """``names`` read by force elements, and wanted at the end; ``held``: rows of states by body of the walk."""
+    """``names`` read by force elements, and wanted at the end; ``attached``: rows of states by body of the walk."""
     own, (read, wanted) = model.all_measures, names
     early = {measure.name for measure in ordered(model, own, read).measures}
     plan = ordered(model, own, [*read, *wanted])
     first = [measure for measure in plan.measures if measure.name in early]
     rest = [measure for measure in plan.measures if measure.name not in early]
-    writer = _Rows(model, tree, frames, held, plan, drives, pooled)
+    writer = _Rows(model, tree, frames, attached, plan, drives, pooled)
     made = [writer.row(measure) for measure in (*first, *rest)]
     if varied is not None:
         slots = [tuple(map(int, np.flatnonzero(mask))) for mask in varied]
@@ -157,16 +157,16 @@ class _Rows:
     """Writes the rows: signature, integers but for the code, numbers."""
 
     def __init__(
-        self, model: Model, tree: Tree, frames: Frames, held: dict[int, int], plan: Ordered, drives: Ints, pooled: Pooled
+        self, model: Model, tree: Tree, frames: Frames, attached: dict[int, int], plan: Ordered, drives: Ints, pooled: Pooled
     ):
         self.pooled = pooled
-        self.model, self.frames, self.place, self.held, self.plan = model, frames, tree.place, held, plan
+        self.model, self.frames, self.place, self.attached, self.plan = model, frames, tree.place, attached, plan
         self.drives = drives  # (n, 2) by body of the walk: first entries in the driven q and v
         self.arguments: list[int] = []
 
     def row(self, measure: Measure) -> tuple[MeasureSignature, tuple[int, ...], list[float]]:
         bodies = _bodies(self.model, measure)
-        states = [0 if body < 0 else self.held[self.place[body]] for body in bodies]
+        states = [0 if body < 0 else self.attached[self.place[body]] for body in bodies]
         first = (self.plan.first[measure.name], *states)
         grounds = tuple(body < 0 for body in bodies)
         size = len(columns_of(self.model, measure))
@@ -194,7 +194,7 @@ class _Rows:
         return closure.kind if closure.joint is None else closure.joint.kind
 
     def _index(self, measure: Measure, signature: MeasureSignature) -> tuple[MeasureSignature, int]:
-        """Where in an array its number stands."""
+        """The place of its number in an array."""
         model, kind = self.model, measure.kind
         if measure.closure >= 0:
             return signature, measure.closure
@@ -266,7 +266,7 @@ class _Rows:
         return 0.0
 
     def _points(self, measure: Measure) -> tuple[Sequence[float], Sequence[float]]:
-        """In the frames of a and b."""
+        """The points in the frames of a and b."""
         model, zero = self.model, (0.0, 0.0, 0.0)
         if measure.kind == "reaction" and measure.joint >= 0:
             far = bool(model.turned) and model.turned[measure.joint]

@@ -1,1 +1,1 @@
-"""What a run is asked before, while and after it goes: does it fit into memory, is its end in sight, can it be trusted."""
+"""Checks before, during and after a run: whether it fits into memory, whether its end is in sight, and whether to trust it."""

@@ -23,12 +23,12 @@ HOPELESS = 10.0  # times max_steps
 
 
 class EndNotInSight(Exception):
-    """Why a run is stopped: it takes the run out of its loop, and goes no further."""
+    """Raised to stop a run whose end is out of reach: it takes the run out of its loop, and goes no further."""
 
 
 @dataclass
 class Horizon:
-    """Of one run from ``begin`` to ``end``, perhaps in several stretches; those that are done took ``before`` steps."""
+    """The horizon of a run from ``begin`` to ``end``, perhaps in several stretches; those before took ``before`` steps."""
 
     begin: float
     end: float
@@ -73,7 +73,7 @@ class Horizon:
 
 
 def must_be_few(method: str, times: Array, max_step: float | None, max_steps: int) -> None:
-    """Of a method of fixed steps between samples at ``times``: their number is known before the run."""
+    """Checks the number of steps of a method of fixed steps, which is known before the run."""
     step = min(float(times[1] - times[0]), max_step or math.inf)
     count = float(times[-1] - times[0]) / step
     if count > max_steps * (1 + 1e-9):

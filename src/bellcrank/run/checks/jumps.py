@@ -1,4 +1,4 @@
-"""Prescribed motions that jump, in their coordinate or in their velocity: told before the run.
+"""A warning before the run where a prescribed motion jumps, in its coordinate or in its velocity.
 
 A velocity that jumps takes an impulse, which the equations of motion do not have: what is carried would go on as it was.
 """
@@ -50,7 +50,7 @@ def _laws(model: Model) -> Iterator[tuple[str, Law]]:
 
 
 def _value(law: Law, t: Array) -> Array:
-    """Of the formulas and tables among its terms, since the others are smooth; not a number beyond the end of a table."""
+    """The value of the formulas and tables among its terms, since the others are smooth; NaN beyond the end of a table."""
     total = np.zeros(len(t))
     with np.errstate(all="ignore"):
         for term in law.terms:

@@ -1,4 +1,4 @@
-"""After a run: whether its energy adds up, and whether all of its numbers are numbers. What is wrong is told."""
+"""Warnings after a run whose energy does not add up, or whose numbers are not all finite."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ MOST = 500  # samples whose energy is looked at
 
 
 def doubt_energy(run: Run, lost: float) -> None:
-    """Warn of a run whose energy does not add up; not where impacts took some, which is told of each, nor of one that stopped.
+    """Warn of a run whose energy does not add up.
 
-    Why that stopped says more, and its summary doubts it as well.
+    Not where impacts took some, since each of them is reported; nor of a run that stopped, since the reason says more and its
+    summary doubts it as well.
     """
     if lost != 0.0 or run.stopped is not None:
         return
@@ -30,7 +31,7 @@ def doubt_energy(run: Run, lost: float) -> None:
 
 
 def with_missing(run: Run, problem: str | None) -> str | None:
-    """Why a run stopped, and what is not a number of its samples; of a run that did not stop, a warning."""
+    """The reason why a run stopped, with the samples that are not numbers; of a run that did not stop, a warning."""
     from ...results import not_finite
 
     missing = [found for name in ("q", "v", "a", "work") if (found := not_finite(run, name)) is not None]

@@ -22,7 +22,7 @@ Rows = Callable[[Array, Array, Array], Array]  # of times and rows of q and v
 
 @dataclass(frozen=True)
 class Event:
-    """``of`` crosses ``value``.
+    """An event: ``of`` crosses ``value``.
 
     of         name of a coordinate ("elbow"), of a velocity ("elbow.v", "base.vx"), of a measure ("tip.x"), a path that every
                model has ("elbow.force", "energy.kinetic"), a formula over these ("=tip.x - 2*elbow"), or a function of t, q, v
@@ -42,8 +42,8 @@ class Event:
 
 
 @dataclass
-class Surroundings:
-    """What measures depend on besides the state: the model in machine code, and the efforts and inputs of the run.
+class EventInputs:
+    """The arguments of measures besides the state: the model in machine code, and the efforts and inputs of the run.
 
     given(t, q, v) has "tau" and "inputs" at several states, where they are functions.
     """
@@ -60,7 +60,7 @@ class Surroundings:
         return np.asarray(self.dynamics.measures(q, v, acting["tau"], t=t, inputs=acting["inputs"], names=[name])[:, 0])
 
 
-def watched(around: Surroundings, event: Event) -> Rows:
+def watched(around: EventInputs, event: Event) -> Rows:
     """The quantity of an event, at several states."""
     model = around.dynamics.model
     if not isinstance(event.of, str):

@@ -38,7 +38,7 @@ class Openings:
         self._approaches = 0
 
     def cut(self, t: float, h: float, inside: Inside) -> float | None:
-        """When a step from t, of length h, is to end because a sign changes in it: just before; behind if it begins there."""
+        """The time at which a step from t, of length h, must end because a sign changes: just before, or just behind."""
         if not self.watched:
             return None
         values = self._at(_PLACES, t, h, inside)

@@ -54,7 +54,7 @@ def _fit(degree: int) -> tuple[Array, Array]:
 
 
 def _extrema(coefficients: Array, largest: float) -> Array:
-    """Of a series on [-1, 1], and the ends."""
+    """Places of the extrema of a series on [-1, 1], and the ends."""
     slope = chebyshev.chebder(chebyshev.chebtrim(coefficients, 1e-15 * largest))
     found = chebyshev.chebroots(chebyshev.chebtrim(slope, 1e-15 * np.abs(slope).max(initial=0.0)))
     real = found.real[np.abs(found.imag) <= _REAL]
@@ -62,7 +62,7 @@ def _extrema(coefficients: Array, largest: float) -> Array:
 
 
 def crossings(quantity: Quantity, *, up: bool, down: bool, on_value: bool = False) -> list[float]:
-    """Where the quantity crosses zero upward or downward, or both; just after it, to rounding.
+    """The places where the quantity crosses zero upward or downward, or both; just after it, to rounding.
 
     A quantity that begins on its value (``on_value``: but for rounding) has not crossed it.
     """

@@ -15,7 +15,7 @@ from ...errors import StateError
 from ...extremes import is_finite_number
 from ...model.spec.problems import brief
 from ...results.crossing import Crossing
-from .event import Event, Surroundings, watched
+from .event import Event, EventInputs, watched
 from .roots import crossings
 
 Array = NDArray[np.float64]
@@ -31,7 +31,7 @@ def must_be_events(events: Sequence[Event]) -> Sequence[Event]:
 class Watcher:
     """``on_value``: names of events that ended the run before this one, at the time and in the state at which it begins."""
 
-    def __init__(self, around: Surroundings, events: Sequence[Event], on_value: Collection[str] = (), first_time: float = 0.0):
+    def __init__(self, around: EventInputs, events: Sequence[Event], on_value: Collection[str] = (), first_time: float = 0.0):
         for event in must_be_events(events):
             if not is_finite_number(event.value):
                 raise StateError(f"event {event.of!r}: its value must be a finite number; it is {brief(event.value)}")

@@ -19,7 +19,7 @@ _LARGEST = 1_000_000  # entries of the matrix of closures for which mobility is 
 
 
 def must_agree(dynamics: Dynamics, start: dict[str, Array], t: float) -> None:
-    """At the start the accelerations satisfy all equations of the closures, those that were redundant too."""
+    """Checks that the accelerations at the start satisfy all equations of the closures, redundant ones too."""
     q, v, a = start["q"], start["v"], start["a"]
     gamma = dynamics.closure_bias(q, v, t=t)
     moved, driven = (dynamics.closure(q, x, t=t)[1] for x in (a, np.zeros_like(a)))  # G a without G

@@ -42,7 +42,7 @@ def open_beyond(dynamics: Dynamics) -> float:
 
 
 class Change(NamedTuple):
-    """At this time the run went on with other equations: CHOSEN_AGAIN or by the MULTIPLIERS."""
+    """A change of the equations during a run, at a time: CHOSEN_AGAIN, or taken on by the MULTIPLIERS."""
 
     time: float
     to: str
@@ -87,7 +87,7 @@ class KeptRows:
         return joined(before, rest, np.isin(outcome.times, times))
 
     def stretches(self, times: Array) -> Stretches:
-        """With what the samples at these times were computed."""
+        """The Dynamics with which the samples at these times were computed."""
         planned = self._planned or [self.dynamics]
         starts = [0, *(int(np.searchsorted(times, change.time, side="right")) for change in self.changes)]
         return list(zip(starts, planned, strict=True))
@@ -100,7 +100,7 @@ class KeptRows:
         return self.run(self.dynamics, start, times, self.loops._replace(near=NEAR) if self._early else self.loops)
 
     def _judged(self, outcome: Outcome, start: State) -> tuple[Outcome, Dynamics | None]:
-        """As much of the outcome as is good, and with what to go on."""
+        """As much of the outcome as is good, and with what the run continues."""
         closed = self._closed(outcome)
         if closed < len(outcome.times):
             return self._fallen_back(outcome, closed)
@@ -137,7 +137,7 @@ class KeptRows:
         return good._replace(problem=None, passages=()), other
 
     def _completed(self, outcome: Outcome, start: State) -> Dynamics | None:
-        """With the equations that are missing at the last state, if some are."""
+        """The Dynamics with the equations that are missing at the last state, if some are."""
         q, v, t = outcome.q[-1], outcome.v[-1], outcome.times[-1]
         missing = contradicted_loops(self.dynamics.plan, start | {"q": q, "v": v, "t": t})
         if not missing:
@@ -151,7 +151,7 @@ class KeptRows:
         return other
 
     def _chosen_again(self, outcome: Outcome) -> Dynamics | None:
-        """With other equations kept, if that helps; in a singular position it does not."""
+        """The Dynamics with other equations kept, if that helps; in a singular position it does not."""
         q, t = outcome.q[-1], float(outcome.times[-1])
         other = self.dynamics.replanned(q, t)
         old, new = kept_equations(self.dynamics, q, t), kept_equations(other, q, t)
@@ -162,11 +162,11 @@ class KeptRows:
         return other
 
     def _changed(self, outcome: Outcome, other: Dynamics, to: str, why: str) -> None:
-        """Noted, and told the first time: a linkage that goes round and round changes in every turn."""
+        """Noted, and reported the first time: a linkage that goes round and round changes in every turn."""
         time, model = float(outcome.times[-1]), self.dynamics.model.name
         if to not in [change.to for change in self.changes]:
             more = ". The run's settings have the times of all such changes in row_changes."
-            told = f"model {model!r}, t = {time:.6g} s: the equations that close its loops changed: {why}{more}"
-            warn(told)
+            message = f"model {model!r}, t = {time:.6g} s: the equations that close its loops changed: {why}{more}"
+            warn(message)
         self.changes.append(Change(time, to))
         self._planned.append(other)

@@ -58,7 +58,7 @@ class VariantRun:
         return self.system.slope(t, y)
 
     def longest(self) -> float:
-        """A step in which the pivot does not come to zero, as far as its rate tells."""
+        """A step in which the pivot does not come to zero, as far as its rate shows."""
         if self.loops.go_on:
             return np.inf
         ahead = LEAST * self.span
@@ -93,7 +93,7 @@ def integrate_variant(
     loops: Loops,
     horizon: Horizon | None = None,
 ) -> Outcome:
-    """From ``start`` at times[0] to times[-1], with samples at all times between."""
+    """A run from ``start`` at times[0] to times[-1], with samples at all times between."""
     _check(method, loops)
     run = VariantRun(dynamics, start, times, loops)
     steps = (

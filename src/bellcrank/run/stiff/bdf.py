@@ -28,7 +28,7 @@ from ..events import Watcher
 from ..loops.treatment import NO_LOOPS, Loops
 from ..loops.watch import SingularityWatch, watch_from
 from ..system import Fastest, FirstOrder, Outcome, Passage, energy_scale
-from .ends import Ends
+from .ends import StepEnds
 
 Array = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ def integrate_stiff(
     watcher: Watcher | None = None,
     horizon: Horizon | None = None,
 ) -> Outcome:
-    """From ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
+    """A run from ``start`` (q, v, tau, u) at times[0] to times[-1], with samples at all times between.
 
     "bdf" has orders 1 to 5 and interpolates to its own order.
     """
@@ -65,7 +65,7 @@ def integrate_stiff(
     solver = solver_from(float(times[0]), y)
     kept, peak, anchored = [y], Fastest(dynamics), [system.anchors()]
     steps, problem = 0, None
-    ends = Ends(system, times, rtol, atol)
+    ends = StepEnds(system, times, rtol, atol)
     counted = np.zeros(3, dtype=int)  # evaluations, Jacobians and factorizations of solvers before this one
     try:
         while problem is None and len(kept) < len(times) and not (ends.final and solver.t >= ends.cut):
@@ -124,7 +124,7 @@ def _held(system: FirstOrder, anchored: list[Array]) -> Array | None:
 
 
 def _report(horizon: Horizon | None, progress: Callable[[float], None] | None, t: float, steps: int, times: Array) -> None:
-    """How far the run is."""
+    """Reports how far the run is."""
     look_for_stop()
     if horizon is not None:
         horizon.look(t, steps)
@@ -150,7 +150,7 @@ def _solvers(system: FirstOrder, end: float, **options: Any) -> Callable[..., An
 
 
 def _saved(solver: Any) -> dict[str, Any]:
-    """All of a solver before a step, from which it may be taken again with another end, but what it has counted."""
+    """All of a solver before a step, except its counts, so that the step can be taken again with another end."""
     return {name: x for name, x in vars(solver).items() if name not in _COUNTED} | {"D": solver.D.copy()}
 
 

@@ -20,7 +20,7 @@ _ROUNDING = 1e-14
 _SHORTEST = 1e-14  # of the time
 
 
-class Ends:
+class StepEnds:
     """``cut`` is the time at which the step at hand is to end, infinite if nothing is known; ``final``: the run ends there."""
 
     def __init__(self, system: FirstOrder, times: Array, rtol: float, atol: float):

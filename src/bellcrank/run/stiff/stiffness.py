@@ -1,4 +1,5 @@
-"""A run that is stiff says so while it goes on, and names the method that takes longer steps; or leaves the rest to it.
+"""Detection of stiffness: a warning during the run names the method that takes longer steps, or the rest is left to that
+method.
 
 Machine code notices by itself (machine.steps.stiffness).
 """
@@ -25,7 +26,7 @@ class Stiff(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How a run goes on: where it is, its step, its end; seconds of the clock for each step, if that is known."""
+    """The progress of a run: where it is, its step, its end; seconds of the clock for each step, if that is known."""
 
     t: float
     h: float
@@ -40,7 +41,7 @@ class Pace(NamedTuple):
 
 @dataclass
 class Stiffness:
-    """Of one run: what was found, told once."""
+    """The stiffness of one run: what was found, reported once."""
 
     model: str
     method: str
@@ -48,18 +49,18 @@ class Stiffness:
     many: int = MANY
     switches: bool = False  # the rest of the run is left to a method for stiff models
     found: Stiff | None = None
-    told: bool = False
+    warned: bool = False
     left_at: float | None = None
 
     def notice(self, found: Stiff, pace: Pace) -> None:
         """Keep the first; warn, or leave the rest to another method, if what lies ahead takes many steps."""
         self.found = self.found or found
-        if self.told or self.left_at is not None or pace.left < self.many:
+        if self.warned or self.left_at is not None or pace.left < self.many:
             return
         if self.switches:
             self.left_at = pace.t
             return
-        self.told = True
+        self.warned = True
         which = "" if found.run is None else f" in run {found.run}"
         where = "" if found.dof is None else f", in {found.dof},"
         long = "" if pace.cost is None else f", which take {duration_words(pace.left * pace.cost)}"
@@ -72,5 +73,5 @@ class Stiffness:
 
 
 def remedy() -> str:
-    """What takes a stiff run on, in the user's terms."""
+    """The method that continues a stiff run, in the user's terms."""
     return f"Use {argument('method', 'radau')}, whose steps follow the motion, or {argument('method', 'auto')}."

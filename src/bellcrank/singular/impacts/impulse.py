@@ -65,7 +65,7 @@ def started(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[Array
 
 
 def onto_branch(quantities: Quantities, q: Array, v: Array, t: float) -> tuple[Array, Array | None]:
-    """In a singular position: near velocities that a motion follows, and the shares of the rows that forbid the others.
+    """Nearby velocities that a motion follows from a singular position, and the shares of the rows that forbid the others.
 
     In coordinates of the kinetic energy, the part of v along a near direction of the cone (cone.py); rest, where the cone has
     none. Closures that are driven leave v alone: there the forms are not homogeneous, and the first step decides.

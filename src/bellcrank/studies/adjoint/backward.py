@@ -1,4 +1,4 @@
-"""Gradients of outputs of a run: the run once, its accepted steps written down, and for each output once more backward.
+"""Gradients of outputs by the adjoint: one run, whose accepted steps are logged, and one backward pass for each output.
 
 The discrete adjoint: exact for the trajectory that was computed, with its steps as they were. What it costs does not depend on
 how many parameters there are (docs/sensitivity.md).
@@ -37,7 +37,7 @@ from ..checking.kinks import warn_of_kinks
 from ..history import History, ended_early, is_state
 from ..jumps.forces import may_jump
 from ..jumps.timed import TimedJump, jump_of, run_through, timed_jumps
-from ..outcome import Found
+from ..outcome import OutputValue
 from ..output_names import Output
 from ..starting import first_tangents
 from ..taking import Moments
@@ -46,7 +46,7 @@ from .first_state import FirstState
 from .passages import Passages
 from .samples import Bars, Measured, Samples, summed
 from .stretch import Seeds, Stretch
-from .weights import Curves, Weighed, weighed
+from .weights import Curves, WeightedOutput, weighed
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None] | None
@@ -73,12 +73,12 @@ class Backward:
 
     def run_and_back(
         self, wanted: Sequence[Output], events: Sequence[Event], when: Moments, progress: Progress
-    ) -> tuple[History, dict[str, Found]]:
+    ) -> tuple[History, dict[str, OutputValue]]:
         history = self.run(when.times, progress)
         return history, self.gradients(wanted, events, history, when)
 
     def run(self, times: Array, progress: Progress) -> History:
-        """Without derivatives, its steps written down."""
+        """The run without derivatives, with its steps logged."""
         start = starting_state(self.dynamics, None, self.given)
         self.timed = timed_jumps(self.design, float(times[0]), float(times[-1]), moved=True)
         if not start["v"].any():
@@ -126,7 +126,9 @@ class Backward:
         model = self.dynamics.model
         return bool(model.closures) and self.loops.project and not closes_by_itself(self.method, model)
 
-    def gradients(self, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments) -> dict[str, Found]:
+    def gradients(
+        self, wanted: Sequence[Output], events: Sequence[Event], history: History, when: Moments
+    ) -> dict[str, OutputValue]:
         model, watched = self.dynamics.model, {event.title: str(event.of) for event in events}
         needed = {output.event for output in wanted if output.event}
         curves = Curves(wanted, history, [watched[name] for name in needed if not is_state(model, watched[name])])
@@ -139,7 +141,7 @@ class Backward:
         for output in wanted:
             one = weighed(model, output, curves, when, watched)
             gradient = self._gradient(one, curves.names, history, first, retraced)
-            found[output.name] = Found(np.array(one.value), gradient, one.unit, one.time)
+            found[output.name] = OutputValue(np.array(one.value), gradient, one.unit, one.time)
         return found
 
     def _must_stay_redundant(self, start: State) -> None:
@@ -150,7 +152,7 @@ class Backward:
         dyn.sensitivity(start["q"], start["v"], start["tau"], dq=dq, dv=dv, t=start["t"], inputs=start["u"]).dlambda  # noqa: B018
 
     def _gradient(
-        self, one: Weighed, names: list[str], history: History, first: FirstState, retraced: Sequence[Retraced]
+        self, one: WeightedOutput, names: list[str], history: History, first: FirstState, retraced: Sequence[Retraced]
     ) -> Array:
         states, bars, size = self._of_samples(one, names, history)
         bar, seeded = np.zeros(states.shape[1]), np.flatnonzero(states[1:].any(axis=1)) + 1
@@ -192,7 +194,7 @@ class Backward:
         rows = [np.concatenate(pair) for pair in zip(seeds, more, strict=True)]
         return Seeds(*rows), np.zeros_like(bar), bars
 
-    def _of_samples(self, one: Weighed, names: list[str], history: History) -> Measured:
+    def _of_samples(self, one: WeightedOutput, names: list[str], history: History) -> Measured:
         """Adjoints of all samples as the steps left them, those of data, and that of L."""
         states, bars, size = one.states.copy(), list[tuple[Any, Any]](), 0.0
         for places, samples in self._samples(history, np.flatnonzero(one.measures.any(axis=1))):

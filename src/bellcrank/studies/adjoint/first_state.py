@@ -1,12 +1,12 @@
-"""The adjoint of the first state of a run, taken back to the design: the transposed of studies.starting.
+"""The adjoint of the first state of a run with respect to the design: the transpose of studies.starting.
 
 There, dq = w_q + N X_q e_q and dv = w_v + X_v e_v, with w what the file writes, e the change of the errors of the closures (of
-their rates) that is left, and X the smallest displacements that mend it. Backward: X^T on the adjoints, and the adjoint of e.
+their rates) that is left, and X the smallest displacements that correct it. Backward: X^T on the adjoints, then that of e.
 
-Velocities that the loops leave open have one more part, by what was chosen (Chosen), which goes back before these.
+Velocities that the loops leave open have one more part, by what was chosen (ChosenVelocities), which goes back before these.
 
-Whether X mends it for every parameter is found without taking one after the other: the adjoint of a sum with random weights of
-what is left open has an entry for each parameter, which vanishes only where nothing is left open.
+Whether X corrects it for every parameter is found for all of them at once: the adjoint of a sum, with random weights, of what
+is left open has an entry for each parameter, which vanishes only where nothing is left open.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...dynamics.transposition import adjoint
 from ...formulations import QUANTITIES
 from ...machine.adjoint.data import design_bars
 from ...model.manifold import rate_matrix
-from ..starting import Chosen, held_basis, must_follow, smallest_displacements
+from ..starting import ChosenVelocities, held_basis, must_follow, smallest_displacements
 
 Array = NDArray[np.float64]
 Bars = list[dict[str, Array]]
@@ -48,7 +48,7 @@ class FirstState:
         bar_q, bar_v = bar[:nq].copy(), bar[nq:].copy()
         found: Bars = []
         if self.dynamics.model.closures:
-            (to_q, _), (to_v, _) = self._mending
+            (to_q, _), (to_v, _) = self._corrections
             if self._chosen is not None:
                 more, found = self._chosen.back(self.dynamics, self.start["q"], float(self.start["t"]), bar_v)
                 bar_q += more
@@ -63,7 +63,7 @@ class FirstState:
         loops = Loops(self.dynamics)
         weights = np.random.default_rng(1).uniform(0.5, 1.0, self.dynamics.equations)
         sizes = np.where(self.design.start == 0, 1.0, np.abs(self.design.start))
-        for which, (_, left) in enumerate(self._mending):
+        for which, (_, left) in enumerate(self._corrections):
             if np.abs(left).max(initial=0.0) <= ROUNDING * loops.rows.max():
                 continue  # any change can be followed
             seeds = left.T @ weights, loops.rows * weights
@@ -73,13 +73,13 @@ class FirstState:
     def _weighed(self, which: int, seeds: Array) -> Array:
         """Derivatives by the parameters of a weighted sum of the errors of the closures (0), or of their rates (1).
 
-        The start is as it is written; of the rates, with the positions mended.
+        The start is as it is written; of the rates, with the positions corrected.
         """
         model, plan = self.dynamics.model, self.dynamics.plan
         bar_q, bar_v = np.zeros(model.nq), np.zeros(model.nv)
         data = [self._back(which, seeds, bar_q, bar_v)]
         if which:
-            data.append(self._back(0, self._mending[0][0].T @ bar_q, bar_q, bar_v))
+            data.append(self._back(0, self._corrections[0][0].T @ bar_q, bar_q, bar_v))
         bars = design_bars(plan, *data, self._written(bar_q, bar_v))
         return self.design.plan_arrays(plan).gradient(np.array(self.design.start), bars)
 
@@ -88,13 +88,13 @@ class FirstState:
         return {f"given_{name}": x for name, x in bars.items() if self.given[name] is None}
 
     @cached_property
-    def _chosen(self) -> Chosen | None:
+    def _chosen(self) -> ChosenVelocities | None:
         loops, asked = Loops(self.dynamics), start_of(self.dynamics, self.given["q"], self.given["v"], None)
-        return Chosen.at(loops, self.start, asked.v, np.diag(loops.units)[:, ~asked.held_v])
+        return ChosenVelocities.at(loops, self.start, asked.v, np.diag(loops.units)[:, ~asked.held_v])
 
     @cached_property
-    def _mending(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        """Of positions and of velocities: how they follow a change of each equation, and what that leaves open."""
+    def _corrections(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """How positions and velocities follow a change of each equation, and what that leaves open."""
         dynamics, q, t = self.dynamics, self.start["q"], float(self.start["t"])
         loops, every = Loops(dynamics), np.eye(dynamics.equations)
         asked = start_of(dynamics, self.given["q"], self.given["v"], None)

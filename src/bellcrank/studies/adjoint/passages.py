@@ -1,4 +1,4 @@
-"""Jumps of derivatives, backward: the transposed of machine.tangents.jumps.
+"""Adjoints of jumps of derivatives: the transpose of machine.tangents.jumps.
 
 Where a force begins at once, at g(y, p) = 0, tangents jump by dy+ = dy- - (f- - f+) (g_y dy- + g_p dp)/(dg/dt). So adjoints do:
 
@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 class PassageTime(NamedTuple):
-    """How the time of a passage changes: by the state before it, (nq + nv,), and by data."""
+    """The derivatives of the time of a passage: by the state before it, (nq + nv,), and by data."""
 
     state: Array
     data: dict[str, Array]
@@ -45,7 +45,7 @@ class PassageTime(NamedTuple):
 
 @dataclass
 class Passages:
-    """Of a stretch of a run; ``bars``: adjoints of data so far; ``uncut``: passages in steps that are not short."""
+    """Passages of a stretch of a run; ``bars``: adjoints of data so far; ``uncut``: passages in steps that are not short."""
 
     dyn: Dynamics
     start: State
@@ -102,13 +102,13 @@ class Passages:
         return bool(np.abs(before - after).max() > ALIKE * np.abs([before, after]).max())
 
     def _slopes(self, times: Array, states: Array) -> Array:
-        """At both ends of a step."""
+        """The slopes at both ends of a step."""
         q, v = np.split(states, [self.dyn.model.nq], axis=1)
         a = self.dyn.acceleration(q, v, self.start["tau"], t=times, inputs=self.start["u"])
         return np.hstack([self.dyn.rates(q, v), a])
 
     def _limit(self, surface: int, before: Array) -> PassageTime | None:
-        """That of a stop may itself be a number of the design."""
+        """The time at which a limit is passed; the limit of a stop may itself be a number of the design."""
         plan, (places, limits) = self.dyn.plan, self.surfaces
         rate = float(before[places[surface]])
         if not abs(rate) > STILL:

@@ -45,7 +45,7 @@ class Samples:
     inputs: Array
 
     def measured(self, names: Sequence[str], weights: Array) -> Measured:
-        """From adjoints of measures, (samples, columns)."""
+        """Adjoints of what measures depend on, from those of the measures, (samples, columns)."""
         dyn, code = self.dyn, measuring(self.dyn, names)
         rows = dict(self.rows)
         if code.moving or code.pushed:
@@ -107,7 +107,7 @@ class Samples:
         return Measured(self._state(states), summed(of_data), size), of_any, states["a"]
 
     def before_projection(self, states: Array) -> tuple[Array, Bars]:
-        """The transposed of history.on_closures: from adjoints of samples on the closures to those of what a step left."""
+        """The transpose of history.on_closures: from adjoints of samples on the closures to those of what a step left."""
         dyn, nq = self.dyn, self.dyn.model.nq
         rows, programs = {name: self.rows[name] for name in ("q", "v")}, projections("minimum_norm", dyn.plan)
         bar_q, bar_v = states[:, :nq], states[:, nq:]

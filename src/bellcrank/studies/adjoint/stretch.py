@@ -1,4 +1,4 @@
-"""A stretch of a run by one method, gone through backward: a run that shows itself stiff has two of them, dopri5's and radau's.
+"""The backward pass of a stretch of a run by one method: a run that shows itself stiff has two of them, dopri5's and radau's.
 
 Where q and p are integrated, adjoints of samples and of the state at either end are those of q and v outside: v = v(q, p) at a
 sample, p = p(q, v) at the start, and both go back by their transposed programs.
@@ -51,7 +51,7 @@ class Stretch:
 
     @property
     def ends(self) -> float:
-        """Where its last step ended: behind the start of the next stretch, if that goes on from an earlier sample."""
+        """The end of its last step: behind the start of the next stretch, if that continues from an earlier sample."""
         return self.log.end * (1.0 - ROUNDING)
 
     @property
@@ -102,7 +102,7 @@ class Stretch:
         return np.hstack([seeds.bars[:, :nq] + back.inputs["q"], back.inputs["p"]]), [(dyn.plan, back.data)]
 
     def _of_velocities(self, bar: Array) -> tuple[Array, Bars]:
-        """That of q and v at the start, of that of q and p."""
+        """The adjoint of q and v at the start, from that of q and p."""
         nq, dyn = self.dyn.model.nq, self.dyn
         rows = {name: self.start[name][None] for name in ("q", "v")}
         back = adjoint(dyn, QUANTITIES["momenta"], rows, {"p": bar[None, nq:]}, ("q", "v"), self.begins)

@@ -27,8 +27,8 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """An output: its value, unit and time (Found), and its weights: of measures (T, columns), of q and v (T, nq + nv)."""
+class WeightedOutput:
+    """An output: its value, unit and time (OutputValue), and its weights: of measures (T, columns), of q and v (T, nq + nv)."""
 
     value: float
     unit: str
@@ -82,7 +82,7 @@ class Curves:
         return self.units[self._place[text]] if text in self._place else ""
 
 
-def weighed(model: Model, output: Output, curves: Curves, when: Moments, watched: dict[str, str]) -> Weighed:
+def weighed(model: Model, output: Output, curves: Curves, when: Moments, watched: dict[str, str]) -> WeightedOutput:
     """The weights of one output; ``watched``: what events watch, by their names."""
     return _Weighing(model, output, curves, when, watched).done()
 
@@ -100,10 +100,10 @@ class _Weighing:
         self.measures = np.zeros((samples, len(self.curves.names)))
         self.states = np.zeros((samples, self.model.nq + self.model.nv))
 
-    def done(self) -> Weighed:
+    def done(self) -> WeightedOutput:
         value, unit, time = self._event() if self.output.taken in ("event", "event_time") else self._taken()
         moved = self._moved(value) if self.output.taken in INTEGRALS else 0.0
-        return Weighed(value, unit, time, self.measures, self.states, moved)
+        return WeightedOutput(value, unit, time, self.measures, self.states, moved)
 
     def _moved(self, value: float) -> Array:
         """What an integral gains as times move: by the parameters; where the state moves them, by that."""
@@ -114,7 +114,7 @@ class _Weighing:
         return by_moved_times(output, value, history, when)
 
     def add(self, text: str, sample: int, weight: float) -> None:
-        """Of a formula at a sample."""
+        """Adds the weights of a formula at a sample."""
         self.measures[sample] += weight * self.curves.partials(text, sample)
 
     def _taken(self) -> tuple[float, str, float | None]:
@@ -166,7 +166,7 @@ class _Weighing:
         return float(self.curves.of(output.of)[k]), self.curves.unit(output.of), time
 
     def _watch(self, of: str, k: int, weight: float) -> None:
-        """Of what an event watches."""
+        """Adds the weights of the quantity that an event watches."""
         if not is_state(self.model, of):
             self.add(of, k, weight)
             return
@@ -175,7 +175,7 @@ class _Weighing:
         self.states[k, place] += weight
 
     def _rate(self, of: str, k: int) -> float:
-        """How fast a coordinate, a velocity or a formula changes at a sample."""
+        """The rate of a coordinate, a velocity or a formula at a sample."""
         if is_state(self.model, of):
             return self.curves.history.rate_of_state(of, k)
         partials = self.curves.partials(of, k)

@@ -1,1 +1,1 @@
-"""Derivatives found in other ways, to check ours; and where there are none."""
+"""Independent computations of derivatives that check ours, and the cases in which no derivative exists."""

@@ -28,7 +28,7 @@ NOTHING = 1e-9  # of the acceleration, for a change by all of a parameter: deriv
 
 
 class GradientRow(NamedTuple):
-    """Of one parameter: the largest differences, as parts of the largest derivative by it."""
+    """The check of one parameter: the largest differences, as parts of the largest derivative by it."""
 
     parameter: str
     derivative: float  # the largest entry of d(acceleration)

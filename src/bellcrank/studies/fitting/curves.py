@@ -91,7 +91,7 @@ def _number(cell: str, path: Path, row: int, name: str) -> float:
 
 
 def curves_of(cases: tuple[Case, ...], fit: Fit, folder: Path | None, given: Any = None) -> list[Curves]:
-    """Those of each case: its own file, or that of the fit; or what was given, one or by the names of cases."""
+    """The curves of each case: from its own file, or that of the fit; or as given, for all or by the names of cases."""
     found = []
     for case in cases:
         data = given

@@ -1,4 +1,4 @@
-"""What a fit found: parameters with their confidence intervals.
+"""The result of a fit: parameters with their confidence intervals.
 
 Near the optimum the residuals are linear in the parameters, r = r0 + J dx, and with independent errors of unit variance
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import StudyError
 from ...model import Model
-from ..optimisation.evaluation import CaseOutputs, Taken
+from ..optimisation.evaluation import CaseOutputs, CaseValue
 from ..optimisation.problem import Point, Problem
 from ..study import Study
 from ..study.spec import Case
@@ -97,9 +97,9 @@ class _Sampled(CaseOutputs):
             self.texts = [*self.texts, *shown]
         else:
             self.texts = [*self.texts, *(f"{text}@t={t!r}" for text in shown for t in curves.times.tolist())]
-        self._found: tuple[Array, dict[str, Taken]] | None = None
+        self._found: tuple[Array, dict[str, CaseValue]] | None = None
 
-    def at(self, x: Array, more: Any = None) -> dict[str, Taken]:
+    def at(self, x: Array, more: Any = None) -> dict[str, CaseValue]:
         found = super().at(x, more)
         self._found = x, found
         return found

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...analyses.motions.driving import Drive, drive
 from ...assembly import assemble
-from ...assembly.loops import Held
+from ...assembly.loops import HeldCoordinates
 from ...design import Design
 from ...dynamics.differentiation import Changes, derivatives
 from ...dynamics.dynamics import Dynamics
@@ -24,13 +24,13 @@ from ...errors import DynamicsError, StateError, warn
 from ...model.manifold import rate_matrix
 from ..starting import first_tangents
 from .equations import Array, Equations, Solved
-from .motion import Moved
+from .motion import DifferentiatedMotion
 from .own_states import of_the_start
 from .standing import standing
 
 
-class Asked(NamedTuple):
-    """What drive was asked for, by the names of its arguments."""
+class DriveArguments(NamedTuple):
+    """The arguments of drive, by their names."""
 
     coordinate: str | None = None
     values: ArrayLike | None = None
@@ -43,9 +43,9 @@ class Asked(NamedTuple):
     states: Mapping[str, float] | None = None
 
 
-def driven(design: Design, **options: Any) -> tuple[Drive, Moved]:
+def driven(design: Design, **options: Any) -> tuple[Drive, DifferentiatedMotion]:
     """The analysis itself, and everything at its positions with derivatives."""
-    asked = Asked(**options)
+    asked = DriveArguments(**options)
     found = drive(design.base, **options)
     if not len(found.values):
         raise DynamicsError(f"none of the values of {found.input!r} is within reach, and there is nothing to differentiate")
@@ -62,7 +62,7 @@ def driven(design: Design, **options: Any) -> tuple[Drive, Moved]:
     return found, _with_held_states(moved, asked.states or {}) if equations.model.state_places else moved
 
 
-def _with_held_states(moved: Moved, given: Mapping[str, float]) -> Moved:
+def _with_held_states(moved: DifferentiatedMotion, given: Mapping[str, float]) -> DifferentiatedMotion:
     """User-defined states stay where the start of the design has them, or where they are given."""
     model, dv = moved.equations.model, moved.dv.copy()
     kept = np.array([[name not in given] for name in model.state_names])
@@ -74,16 +74,16 @@ def _compiled(design: Design) -> Dynamics:
     return Dynamics(design.base, "multipliers" if design.base.closures else "auto", optimisation=0, design=design)
 
 
-def _moved(design: Design, equations: Equations, found: Drive, asked: Asked) -> Moved:
+def _moved(design: Design, equations: Equations, found: Drive, asked: DriveArguments) -> DifferentiatedMotion:
     model = equations.model
     names = [] if asked.coordinate is None else [found.input, *found.held]
     closing = [name for name in names if name in model.closing_names]
-    held = Held.of(model, {name for name in names if name in model.q_names})
+    held = HeldCoordinates.of(model, {name for name in names if name in model.q_names})
     dq0 = _of_the_start(design, asked, held, closing, found)
     dq = np.where(held.q[:, None], dq0, 0.0)[None].repeat(len(found.values), axis=0)
     if not model.closures:
         still = np.zeros((len(found.values), model.nv, equations.count))
-        return Moved(equations, found.q, found.v, found.a, dq, still, still, held, ())
+        return DifferentiatedMotion(equations, found.q, found.v, found.a, dq, still, still, held, ())
     if closing:
         return _by_closing_joints(equations, found, held, dq, closing)
 
@@ -91,10 +91,10 @@ def _moved(design: Design, equations: Equations, found: Drive, asked: Asked) -> 
         return f"{found.input!r} = {found.values[k]:.6g} {found.unit}"
 
     solved = Solved(equations, found.q, held, None, where)
-    return Moved.following(equations, solved, (found.q, found.v, found.a), dq, held)
+    return DifferentiatedMotion.following(equations, solved, (found.q, found.v, found.a), dq, held)
 
 
-def _of_the_start(design: Design, asked: Asked, held: Held, closing: list[str], found: Drive) -> Array:
+def _of_the_start(design: Design, asked: DriveArguments, held: HeldCoordinates, closing: list[str], found: Drive) -> Array:
     """dq of the position from which the input starts: what is held stays there."""
     model, own = design.base, [name for name in held.names if name != found.input]
     if not own or asked.coordinate is None:
@@ -112,7 +112,9 @@ def _of_the_start(design: Design, asked: Asked, held: Held, closing: list[str], 
     return first_tangents(dynamics, start, {"q": asked.q, "v": np.zeros(model.nv)}, changes, written)[0]
 
 
-def _by_closing_joints(equations: Equations, found: Drive, held: Held, dq: Array, closing: list[str]) -> Moved:
+def _by_closing_joints(
+    equations: Equations, found: Drive, held: HeldCoordinates, dq: Array, closing: list[str]
+) -> DifferentiatedMotion:
     """An input that closes a loop: its coordinate is one more equation, and so is its velocity."""
     if closing != [found.input]:
         raise StateError(f"{closing[-1]!r} closes a loop, and its derivatives while it is held are not known: hold another")
@@ -132,7 +134,7 @@ def _by_closing_joints(equations: Equations, found: Drive, held: Held, dq: Array
     dq = dq + equations.turned(found.q, solved.positions(left))
     rates = equations.rate_changes(found.q, found.v, dq, None)
     dv = solved.followed(np.concatenate([rates, input_left(f"{name}.v", q=dq)], axis=1))
-    return Moved(equations, found.q, found.v, found.a, dq, dv, None, held, ())
+    return DifferentiatedMotion(equations, found.q, found.v, found.a, dq, dv, None, held, ())
 
 
 def _closing_rows(equations: Equations, name: str, q: NDArray[np.float64]) -> Array:

@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from ...analyses.motions.closed_motion import given_motion, held_by
 from ...analyses.motions.inverse import inverse_motion
 from ...analyses.state import input_values
-from ...assembly.loops import Held
+from ...assembly.loops import HeldCoordinates
 from ...design import Design
 from ...dynamics.dynamics import Dynamics
 from ...errors import StateError
 from ...results import Run
 from .equations import Array, Equations, Solved
-from .motion import Moved
+from .motion import DifferentiatedMotion
 from .own_states import along_motion
 
 
@@ -31,7 +31,7 @@ def motion_with_efforts(
     times: ArrayLike | None,
     inputs: ArrayLike | None,
     actuated: Sequence[str] | None,
-) -> tuple[Array, Moved]:
+) -> tuple[Array, DifferentiatedMotion]:
     """The times, and the motion with its derivatives."""
     model = design.base
     if model.closures and isinstance(motion, Run):
@@ -46,17 +46,17 @@ def motion_with_efforts(
     dq = np.zeros((len(at), model.nq, equations.count))
     if not model.closures:
         still = np.zeros((len(at), model.nv, equations.count))
-        moved = Moved(equations, q, v, a, dq, still, still, Held.of(model, set()), ())
+        moved = DifferentiatedMotion(equations, q, v, a, dq, still, still, HeldCoordinates.none(model), ())
         return at, moved if isinstance(motion, Run) else _with_states(moved)
     assert not isinstance(motion, Run)
     held = held_by(model, motion)
     solved = Solved(equations, q, held, None, lambda k: f"t = {at[k]:.6g} s")
-    moved = _with_states(Moved.following(equations, solved, (q, v, a), dq, held))
+    moved = _with_states(DifferentiatedMotion.following(equations, solved, (q, v, a), dq, held))
     return at, moved.acted_on(given_motion(model, motion) if actuated is None else tuple(actuated))
 
 
-def _with_states(moved: Moved) -> Moved:
-    """With user-defined states, which are integrated along the motion."""
+def _with_states(moved: DifferentiatedMotion) -> DifferentiatedMotion:
+    """The motion with user-defined states, which are integrated along it."""
     own = list(moved.equations.model.state_places)
     if not own or moved.da is None:
         return moved

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...assembly.loops import Held, Loops
+from ...assembly.loops import HeldCoordinates, Loops
 from ...design import Design
 from ...dynamics.derivatives.shared_loads import ByDesign
 from ...dynamics.differentiation import Changes, Derivative, derivatives
@@ -30,7 +30,7 @@ from ...spatial.rank import factored
 
 Array = NDArray[np.float64]
 
-LEFT = 1e-6  # of the equations, after they are solved: more than this is no rounding
+LEFT = 1e-6  # of the equations, after they are solved: more than this is not rounding
 
 
 class Equations:
@@ -113,7 +113,7 @@ class Equations:
         """dq of displacements."""
         return np.array([rate_matrix(self.model, x) @ y for x, y in zip(q, d, strict=True)]).reshape(len(q), self.model.nq, -1)
 
-    def held_positions(self, q: Array, held: Held, changes: Array) -> Array:
+    def held_positions(self, q: Array, held: HeldCoordinates, changes: Array) -> Array:
         """Velocities (k, nv, P) that make up for changes (k, nq, P) of the rates of held positions of free bodies."""
         found = np.zeros((len(q), self.model.nv, self.count))
         for at in turning_joints(self.model):
@@ -122,8 +122,8 @@ class Equations:
                 found[:, at.linear] = -np.swapaxes([rotation(x[at.quaternion]) for x in q], 1, 2) @ moved
         return found
 
-    def held_accelerations(self, q: Array, v: Array, a: Array, dq: Array, dv: Array, held: Held) -> Array:
-        """The same of accelerations: those of held positions are R (a + w x v)."""
+    def held_accelerations(self, q: Array, v: Array, a: Array, dq: Array, dv: Array, held: HeldCoordinates) -> Array:
+        """The accelerations that make up for changes of those of held positions, which are R (a + w x v)."""
         whole, change = a.copy(), np.zeros_like(dv)
         for at in turning_joints(self.model):
             if at.free:
@@ -136,7 +136,7 @@ class Equations:
 class Solved:
     """The equations that close the loops, with those that say what is held, factored at k states."""
 
-    def __init__(self, equations: Equations, q: Array, held: Held, more: Array | None, where: Any):
+    def __init__(self, equations: Equations, q: Array, held: HeldCoordinates, more: Array | None, where: Any):
         units = equations.loops.units
         own = list(equations.model.state_places)  # user-defined states close no loops
         every = (_dense(held.basis(x, units)) for x in q)
@@ -146,7 +146,7 @@ class Solved:
         self.factors = [factored(G @ B, equations.loops.tolerance) for G, B in zip(rows, self.basis, strict=True)]
 
     def positions(self, left: Array) -> Array:
-        """The same as followed; raises DynamicsError where a parameter takes the loops apart."""
+        """Positions that follow; raises DynamicsError where a parameter opens the loops."""
         d = self.followed(left)
         for k, (B, y) in enumerate(zip(self.basis, d, strict=True)):
             if B.shape[1]:

@@ -1,4 +1,4 @@
-"""What can be asked of modes: "frequency" of all of them, or "mode1.frequency" as tables number them."""
+"""Outputs of modes: "frequency" of all of them, or "mode1.frequency" as tables number them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import StateError
 from ...wording import did_you_mean
-from ..outcome import Found
+from ..outcome import OutputValue
 from ..output_names import must_be_names
 from .equations import Array
 from .vibration import Complex, Roots
@@ -66,13 +66,13 @@ KINDS: dict[str, tuple[Callable[[Complex, Complex], tuple[Array, Array]], str]] 
 }
 
 
-def found_of_modes(outputs: Sequence[str], roots: Roots) -> dict[str, Found]:
+def found_of_modes(outputs: Sequence[str], roots: Roots) -> dict[str, OutputValue]:
     s = np.array([mode.root for mode in roots.modes], dtype=complex)
     return {name: _found(name, s, roots.slopes) for name in must_be_names(outputs)}
 
 
 def asked_of_modes(name: str) -> tuple[str, int | None]:
-    """What is asked, and of which mode, counted from 0; None: of all."""
+    """The quantity that an output names, and its mode, counted from 0; None: of all."""
     asked = re.fullmatch(r"(?:mode\s*(\d+)\s*\.)?\s*(\w+)", name.strip())
     kind = asked[2] if asked else ""
     if not asked or kind not in KINDS:
@@ -84,12 +84,12 @@ def asked_of_modes(name: str) -> tuple[str, int | None]:
     return kind, None if asked[1] is None else int(asked[1]) - 1
 
 
-def _found(name: str, s: Complex, slopes: Complex) -> Found:
+def _found(name: str, s: Complex, slopes: Complex) -> OutputValue:
     kind, k = asked_of_modes(name)
     of, unit = KINDS[kind]
     value, along = of(s, slopes)
     if k is None:
-        return Found(value, along, unit, None, "mode")
+        return OutputValue(value, along, unit, None, "mode")
     if not 0 <= k < len(s):
         raise StateError(f"output {name!r}: there are {len(s)} modes, counted from 1")
-    return Found(np.array(value[k]), along[k], unit, None)
+    return OutputValue(np.array(value[k]), along[k], unit, None)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...assembly.loops import Held
+from ...assembly.loops import HeldCoordinates
 from ...dynamics.differentiation import Derivative
 from ...dynamics.quantities.measures import measuring
 from ...errors import StateError
@@ -30,14 +30,14 @@ from .equations import Array, Equations, Solved
 
 
 class Efforts(NamedTuple):
-    """Of the actuators, (k, nv), and the multipliers of the loops (k, m), with their derivatives."""
+    """Efforts of the actuators, (k, nv), and the multipliers of the loops (k, m), with their derivatives."""
 
     tau: Derivative
     multipliers: Derivative
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class DifferentiatedMotion:
     """q, v, a (k, ...) and their derivatives (k, ..., P); ``actuated``: the degrees of freedom on which efforts act."""
 
     equations: Equations
@@ -47,13 +47,13 @@ class Moved:
     dq: Array
     dv: Array
     da: Array | None  # None where it is not known
-    held: Held
+    held: HeldCoordinates
     actuated: tuple[str, ...]
 
     @classmethod
     def following(
-        cls, equations: Equations, solved: Solved, motion: tuple[Array, Array, Array], dq: Array, held: Held
-    ) -> Moved:
+        cls, equations: Equations, solved: Solved, motion: tuple[Array, Array, Array], dq: Array, held: HeldCoordinates
+    ) -> DifferentiatedMotion:
         """The motion of closed loops; ``dq`` has what the held coordinates do, whose rates do not depend on the design."""
         q, v, a = motion
         dq = dq + equations.turned(q, solved.positions(equations.open_by(q, dq)))
@@ -66,7 +66,7 @@ class Moved:
         names = tuple(name for name, is_held in zip(equations.model.v_names, held.v, strict=True) if is_held)
         return cls(equations, q, v, a, dq, dv, da, held, names)
 
-    def acted_on(self, actuated: tuple[str, ...]) -> Moved:
+    def acted_on(self, actuated: tuple[str, ...]) -> DifferentiatedMotion:
         """This motion, moved by efforts on these degrees of freedom."""
         return replace(self, actuated=actuated)
 
@@ -76,7 +76,7 @@ class Moved:
 
     def measured(self, names: list[str]) -> tuple[Derivative, tuple[str, ...]]:
         """Values (k, columns), derivatives (k, columns, P), and units: of measures, and of efforts, "crank_pivot.effort" and
-        "crank_pivot.power" of what is no drive of the model."""
+        "crank_pivot.power" of what is not a drive of the model."""
         model, own = self.equations.model, dict[str, tuple[int, str]]()
         for k in (k for k in range(model.nv) if k not in model.state_places):
             own |= {f"{model.v_names[k]}.{what}": (k, what) for what in ("effort", "power")}
@@ -117,7 +117,7 @@ class Moved:
 
     @cached_property
     def efforts(self) -> Efforts:
-        """What keeps the motion going, by the actuators and the loops."""
+        """The efforts that keep the motion going, by the actuators and the loops."""
         eq, model = self.equations, self.equations.model
         if self.da is None:
             raise StateError("forces have no derivatives while a joint that closes a loop is driven: drive another joint")

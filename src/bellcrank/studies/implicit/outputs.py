@@ -18,7 +18,7 @@ from ...dynamics.differentiation import Derivative
 from ...errors import StateError
 from ...model.parameters.expressions import derived
 from ...numbers import Dual
-from ..outcome import Found
+from ..outcome import OutputValue
 from ..output_names import Output, must_be_names, parsed
 from ..regular import quietly, root_mean_square
 from .equations import Array
@@ -27,7 +27,7 @@ NEAR = 1e-9
 
 
 class Axis(NamedTuple):
-    """Where positions are: of the input, its name, values and unit; no values where there is one position only."""
+    """The axis of positions: name, values and unit of the input; no values where there is one position only."""
 
     name: str
     values: Array
@@ -70,7 +70,7 @@ def _parsed(axis: Axis, name: str) -> Output:
     return replace(measure, name=name, taken="at", time=value)
 
 
-def found_of(axis: Axis, wanted: Sequence[Output], at: Positions) -> dict[str, Found]:
+def found_of(axis: Axis, wanted: Sequence[Output], at: Positions) -> dict[str, OutputValue]:
     names = list(dict.fromkeys(name for output in wanted for name in output.measures))
     if not names:
         return {}
@@ -78,32 +78,32 @@ def found_of(axis: Axis, wanted: Sequence[Output], at: Positions) -> dict[str, F
     return {output.name: _found(axis, output, names, measured, units) for output in wanted}
 
 
-def _found(axis: Axis, output: Output, names: list[str], measured: Derivative, units: tuple[str, ...]) -> Found:
+def _found(axis: Axis, output: Output, names: list[str], measured: Derivative, units: tuple[str, ...]) -> OutputValue:
     value, along = formula(output.of, names, measured)
     unit = units[names.index(output.of)] if output.of in names else ""
     if not len(axis.values):
-        return Found(value[0], along[0], unit, None)
+        return OutputValue(value[0], along[0], unit, None)
     if output.taken == "series":
-        return Found(value, along, unit, None, "time" if axis.name == "time" else "input")
+        return OutputValue(value, along, unit, None, "time" if axis.name == "time" else "input")
     if output.taken in ("at", "max", "min"):
         least = {"max": -value, "min": value}.get(output.taken, np.abs(axis.values - (output.time or 0.0)))
         k = int(np.argmin(least))
-        return Found(value[k], along[k], unit, float(axis.values[k]))
+        return OutputValue(value[k], along[k], unit, float(axis.values[k]))
     return _over(axis, output, value, along, unit)
 
 
-def _over(axis: Axis, output: Output, value: Array, along: Array, unit: str) -> Found:
+def _over(axis: Axis, output: Output, value: Array, along: Array, unit: str) -> OutputValue:
     steps = np.abs(np.diff(axis.values))
     weights = np.concatenate([steps, [0.0]]) / 2 + np.concatenate([[0.0], steps]) / 2
     span = float(weights.sum())
     if not span:
         raise StateError(f"output {output.name!r} is taken over a range: give two values of {axis.name!r} at least")
     if output.taken == "integral":
-        return Found(weights @ value, weights @ along, f"{unit} {axis.unit}".strip(), None)
+        return OutputValue(weights @ value, weights @ along, f"{unit} {axis.unit}".strip(), None)
     if output.taken == "mean":
-        return Found(weights @ value / span, weights @ along / span, unit, None)
+        return OutputValue(weights @ value / span, weights @ along / span, unit, None)
     rms, slopes = root_mean_square(output.name, weights / span, value, along)
-    return Found(rms, slopes, unit, None)
+    return OutputValue(rms, slopes, unit, None)
 
 
 def formula(text: str, names: Sequence[str], measured: Derivative) -> tuple[Array, Array]:

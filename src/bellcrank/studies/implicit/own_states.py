@@ -1,4 +1,4 @@
-"""Derivatives of user-defined states where positions are given: of those that are held, and along a motion over time.
+"""Derivatives of user-defined states along given positions: of those that are held, and along a motion over time.
 
 Along a motion z' = r(t, q, v, z), and with the design dz' = r_z dz + (what dq, dv and the parameters change of r).
 """
@@ -58,7 +58,7 @@ def along_motion(
 
 
 def _rates(equations: Equations, q: Array, v: Array, dq: Array, dv: Array, t: Array | float) -> Derivative:
-    """Of the states: values (k, states), derivatives (k, states, P). They are the efforts of unit masses, turned round."""
+    """Rates of the states, (k, states), with derivatives (k, states, P): the efforts of unit masses, with opposite sign."""
     own, still = list(equations.model.state_places), np.zeros_like(v)
     changes = Changes(equations.count, {"q": dq, "v": dv}, equations.tangents)
     rows = {"q": q, "v": np.ascontiguousarray(v), "a": still}

@@ -140,7 +140,7 @@ class _Solution:
 
     @property
     def _units(self) -> Array:
-        """What counts as one: rad, the size of the mechanism, that of a state."""
+        """The units of comparison: rad, the size of the mechanism, that of a state."""
         own = list(self.equations.model.state_places)
         units = scales(self.equations.dynamics, self.q, self.given).displacement
         units[own] = 1.0 + np.abs(self.v[own])

@@ -13,7 +13,7 @@ from ...design import Design
 from ...model import Model
 from ...results import Run
 from ...results.labels import Labels
-from ..outcome import Found, Sensitivity
+from ..outcome import OutputValue, Sensitivity
 from .driven import driven
 from .efforts import motion_with_efforts
 from .equations import Array
@@ -38,7 +38,7 @@ def of_drive(
     t: float = 0.0,
     states: Mapping[str, float] | None = None,
 ) -> Sensitivity:
-    """Of an input through its range."""
+    """Derivatives of an input's motion through its range."""
     given: dict[str, Any] = {"coordinate": coordinate, "values": values, "times": times, "speed": speed}
     given |= {"acceleration": acceleration, "hold": hold, "q": q, "t": t, "states": states}
     found, moved = driven(design, **given)
@@ -60,7 +60,7 @@ def of_equilibrium(
     seek: str = "stable",
     max_iterations: int = MOST,
 ) -> Sensitivity:
-    """Of a position of rest."""
+    """Derivatives of a position of rest."""
     given: dict[str, Any] = {"q0": q0, "tau": tau, "inputs": inputs, "t": t, "seek": seek, "max_iterations": max_iterations}
     at = rest(design, **given)
     axis = Axis("", np.zeros(0), "")
@@ -77,7 +77,7 @@ def of_modes(
     inputs: ArrayLike | None = None,
     t: float = 0.0,
 ) -> Sensitivity:
-    """Of the modes about the equilibrium."""
+    """Derivatives of the modes about the equilibrium."""
     found = roots(design, tau=tau, inputs=inputs, t=t)
     axis = Axis("", np.zeros(0), "")
     return result(design, "modes", axis, at_rest(found.at), found_of_modes(outputs, found), {"t": t})
@@ -93,7 +93,7 @@ def of_inverse_motion(
     inputs: ArrayLike | None = None,
     actuated: Sequence[str] | None = None,
 ) -> Sensitivity:
-    """Of the efforts that a motion takes."""
+    """Derivatives of the efforts that a motion takes."""
     at, moved = motion_with_efforts(design, motion, times, inputs, actuated)
     axis = Axis("time", at, "s")
     found = found_of(axis, outputs_of(axis, outputs), moved)
@@ -110,7 +110,7 @@ def result(
     analysis: str,
     axis: Axis,
     states: dict[str, tuple[Array, Array]],
-    found: dict[str, Found],
+    found: dict[str, OutputValue],
     settings: dict[str, Any],
 ) -> Sensitivity:
     labels = Labels.of(design.base)

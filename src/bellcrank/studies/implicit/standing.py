@@ -16,7 +16,7 @@ from ...numbers.spline import spline
 
 
 def standing(design: Design, t: float, *, joints: bool = True) -> Design:
-    """The same parameters, of the model with its driven closures, and its driven ``joints``, standing still as at t."""
+    """The design of the model with its driven closures, and its driven ``joints``, standing still as at t."""
     model, over = design.base, design.recording.model
     if not (any(closure.motion for closure in model.closures) or (joints and any(model.motions))):
         return design

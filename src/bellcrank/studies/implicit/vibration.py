@@ -52,7 +52,7 @@ class Roots(NamedTuple):
 
 
 class _Vectors(NamedTuple):
-    """Of one mode: right and left displacements, and forces of the closures."""
+    """Vectors of one mode: right and left displacements, and forces of the closures."""
 
     s: complex
     x: Complex
@@ -63,7 +63,7 @@ class _Vectors(NamedTuple):
 
 
 def roots(design: Design, **options: Any) -> Roots:
-    """Of the modes about the equilibrium of the model."""
+    """Roots of the modes about the equilibrium of the model, with their derivatives."""
     found = modes(design.base, **options)
     at = differentiated(design, resting_place(design.base, **options))
     slopes = np.zeros((len(found.modes), at.equations.count), dtype=complex)

@@ -2,7 +2,7 @@
 
 Derivatives have that jump added, where steps end at the surface at which the force begins (machine.tangents.jumps, backward
 adjoint.passages): at stops, contacts, at steps of tables and where formulas over the state decide; and at times that are known
-beforehand (timed). Integrals are cut there (passing). What is left is told: passages that no short step was made for, and
+beforehand (timed). Integrals are cut there (passing). Warnings name the rest: passages that no short step was made for, and
 outputs that decide by themselves, as the equations of motion do not know where.
 """
 

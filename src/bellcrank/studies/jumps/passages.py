@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...machine.adjoint.log import times_seen
-from ...machine.steps.layout import WIDE
+from ...machine.steps.layout import VECTOR
 from ..adjoint.backward import Backward
 from ..adjoint.passages import Passages
 from ..adjoint.stretch import Stretch
@@ -21,9 +21,9 @@ AROUND = 16  # steps, on either side
 
 
 def passages(backward: Backward, times: Array, progress: Callable[[float], None] | None) -> list[Passage]:
-    """Of a run through these times, which is made for it without derivatives.
+    """The passages of a run through these times, which is made for it without derivatives.
 
-    Fixed steps to a sample that is too near would have stages behind the passage, and no error tells.
+    Fixed steps to a sample that is too near would have stages behind the passage, and no error estimate shows it.
     """
     part = BESIDE if backward.scheme.adaptive else FARTHER
     backward.run(times, progress)
@@ -38,12 +38,12 @@ def _of_stretch(stretch: Stretch, backward: Backward) -> Iterator[tuple[float, A
     log, model = stretch.log, stretch.dyn.model
     looking = Passages(stretch.dyn, stretch.start, *backward.limits[:2])
     assert log.trajectory is not None
-    first, lengths, found = WIDE + log.trajectory.layout.v_start, list[Array](), list[tuple[float, int]]()
+    first, lengths, found = VECTOR + log.trajectory.layout.v_start, list[Array](), list[tuple[float, int]]()
     for piece, rows in zip(reversed(log.pieces), log.backward(), strict=True):
         lengths.append(rows[-2::-1, 1])  # from the last step on
         if len(rows) < 2 or piece.short is None:
             continue
-        q, v = rows[:, WIDE : WIDE + model.nq], rows[:, first : first + model.nv]
+        q, v = rows[:, VECTOR : VECTOR + model.nq], rows[:, first : first + model.nv]
         states = np.hstack([q, stretch.dyn.velocities(q, v, t=rows[:, 0]) if stretch.momenta else v])
         ends, last = times_seen(rows), sum(map(len, lengths)) - 1
         crossed = (n for n in looking.found(ends, states, piece.short) if looking.jumps(ends[n], states[n : n + 2]))

@@ -47,7 +47,7 @@ class TimedJump(NamedTuple):
 
 
 def timed_jumps(design: Design, first: float, last: float, *, moved: bool = False) -> list[TimedJump]:
-    """Those inside a run, in order; ``moved``: whose times the design moves, since elsewhere derivatives do not jump."""
+    """The jumps inside a run, in order; ``moved``: those whose times the design moves, where derivatives jump."""
     model = design.recording.model
     if not model.signals and not any(_stepped(e.table) for e in model.elements):
         return []

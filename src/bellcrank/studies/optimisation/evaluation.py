@@ -37,7 +37,7 @@ class Infeasible(BellcrankError):
     """A design that cannot be assembled, locks, stops early or misses an event; the message says why."""
 
 
-class Taken(NamedTuple):
+class CaseValue(NamedTuple):
     """An output of one case: its value, () or (time,), and its derivatives, (parameter,) or (time, parameter)."""
 
     value: Array
@@ -67,7 +67,7 @@ class CaseOutputs:
         return given | {"duration": duration, "events": _events(study), "mode": mode}
 
     def _of_an_analysis(self, study: Study) -> dict[str, Any]:
-        """Of the options of runs, those that say where the mechanism is and what acts on it."""
+        """Options of runs that also apply to an analysis: where the mechanism is, and what acts on it."""
         case, run = self.case, study.run
         q, inputs = dict(run.q) | dict(case.q), dict(run.inputs) | dict(case.inputs)
         given: dict[str, Any] = {"analysis": case.analysis}
@@ -81,7 +81,7 @@ class CaseOutputs:
     def design(self) -> Design:
         return Design(self._model, self.names)
 
-    def at(self, x: Array, more: Mapping[str, Any] | None = None) -> dict[str, Taken]:
+    def at(self, x: Array, more: Mapping[str, Any] | None = None) -> dict[str, CaseValue]:
         """Outputs at values of the parameters; raises Infeasible."""
         options = self._options | dict(more or {})
         try:
@@ -94,7 +94,7 @@ class CaseOutputs:
         if self.case.analysis == "drive" and len(found.time) < len(options["values"]):
             near, far = len(found.time), len(options["values"])
             raise Infeasible(self._said(f'only {near} of {far} values of "{self.case.coordinate}" are within reach'))
-        taken = {text: Taken(one.value, one.along) for text, one in found.found.items()}
+        taken = {text: CaseValue(one.value, one.along) for text, one in found.found.items()}
         for text, one in taken.items():
             if not (np.isfinite(one.value).all() and np.isfinite(one.along).all()):
                 raise Infeasible(self._said(f'output "{text}" or its derivative is not a finite number'))
@@ -108,19 +108,19 @@ def _events(study: Study) -> list[Event]:
     return [Event(watched.of, watched.value, watched.direction, "mark", name) for name, watched in study.events.items()]  # type: ignore[arg-type]
 
 
-class Once:
-    """Each warning of many evaluations is given once."""
+class OncePerWarning:
+    """Gives each warning of many evaluations once."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
 
     def __call__(self, evaluate: Any, *given: Any) -> Any:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 return evaluate(*given)
             finally:
-                new = [one for one in told if str(one.message) not in self._said]
+                new = [one for one in caught if str(one.message) not in self._said]
                 self._said.update(str(one.message) for one in new)
                 self._new = [one for one in new if issubclass(one.category, BellcrankWarning)]
 

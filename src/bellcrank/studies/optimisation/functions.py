@@ -27,7 +27,7 @@ def jax_function(problem: Problem) -> Callable[..., Any]:
 
     def both(x: Any) -> Any:
         x = jnp.asarray(x)
-        x = x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)  # a cost is no whole number
+        x = x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)  # a cost is not a whole number
         shapes = (jax.ShapeDtypeStruct((), x.dtype), jax.ShapeDtypeStruct(x.shape, x.dtype))
         return jax.pure_callback(called, shapes, x, vmap_method="sequential")
 

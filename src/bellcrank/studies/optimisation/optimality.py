@@ -1,4 +1,4 @@
-"""What holds at an optimum: active bounds and constraints, their multipliers, and how flat the cost is there.
+"""Optimality conditions: active bounds and constraints, their multipliers, and how flat the cost is at the optimum.
 
 With f the cost and c the active limits, grad f = sum of lambda_k grad c_k. A multiplier says how the least cost changes with
 its limit, d f / d limit. The curvature is that of the Lagrangian along the directions that active limits leave free, from
@@ -69,7 +69,7 @@ def _touched(problem: Problem, point: Point) -> tuple[list[tuple[str, str, float
 
 
 def flatness(problem: Problem, point: Point) -> Flatness:
-    """By as many gradients as there are parameters; one-sided differences stay within the bounds."""
+    """The flatness by as many gradients as there are parameters; one-sided differences stay within the bounds."""
     n, scale = len(problem.names), problem.scale
     active = active_limits(problem, point)
     weights = {one.name: one.multiplier for one in active}
@@ -93,7 +93,7 @@ def flatness(problem: Problem, point: Point) -> Flatness:
 
 
 def _slope(point: Point, multipliers: Array) -> Array:
-    """Of the Lagrangian."""
+    """The gradient of the Lagrangian."""
     return point.gradient - multipliers @ point.slopes if len(multipliers) else point.gradient
 
 

@@ -17,7 +17,7 @@ from ..study.spec import Search
 from .optimum import Optimum, best_of
 from .problem import Point, Problem
 from .record import Record
-from .searching import Ended, better, chosen_method
+from .searching import SearchResult, better, chosen_method
 from .sharing import search_here, search_on_cluster, search_shared, starting_points
 
 Progress = Callable[[int, float], None]
@@ -135,7 +135,7 @@ def solved(
     return found
 
 
-def _searched(problem: Problem, search: Search, record: Record, follow: _Follow, scheduler: Any) -> list[Ended]:
+def _searched(problem: Problem, search: Search, record: Record, follow: _Follow, scheduler: Any) -> list[SearchResult]:
     count = int(search.starts)
     points = list(enumerate(starting_points(problem, count, int(search.seed))))
     if scheduler is not None and count > 1:
@@ -148,7 +148,7 @@ def _searched(problem: Problem, search: Search, record: Record, follow: _Follow,
 
 
 class _Follow:
-    """Notes every evaluation, and tells the progress."""
+    """Notes every evaluation, and reports the progress."""
 
     def __init__(self, problem: Problem, record: Record, progress: Progress | None) -> None:
         self.problem, self.record, self.progress, self.best = problem, record, progress, None

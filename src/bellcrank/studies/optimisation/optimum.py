@@ -1,4 +1,4 @@
-"""What an optimisation found: the best design, how it was reached, what holds it, and the model with the new numbers."""
+"""The result of an optimisation: the best design, how it was reached, what limits it, and the model with the new numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...model import Model
 from .optimality import Active, Flatness, active_limits, flatness
 from .problem import Point, Problem
-from .searching import VIOLATED, Ended, better, violation
+from .searching import VIOLATED, SearchResult, better, violation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ class Optimum:
     best: Point
     first: Point
     history: list[Point]
-    searches: list[Ended]
+    searches: list[SearchResult]
     method: str
     interrupted: bool = False
     notes: list[str] = field(default_factory=list)
@@ -149,7 +149,7 @@ class Optimum:
         }
 
     def _play(self) -> dict[str, float | None] | None:
-        """What flatness says of each parameter, None where that is no finite number; None unless it has been asked for."""
+        """What flatness says of each parameter, None where that is not a finite number; None unless it has been asked for."""
         if not self.knows_flatness:
             return None
         found = zip(self.names, self.flatness.play.tolist(), strict=True)

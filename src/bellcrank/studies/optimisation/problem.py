@@ -16,14 +16,14 @@ from ...numbers import Dual
 from ..study import Study
 from ..study.spec import Case, formula_of, is_formula
 from ..study.variations import Bounds
-from .evaluation import CaseOutputs, Infeasible, Once, Taken
+from .evaluation import CaseOutputs, CaseValue, Infeasible, OncePerWarning
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Point:
-    """What is known of a design: cost, constraints and residuals with their gradients; or why it is infeasible."""
+    """The results at a design: cost, constraints and residuals with their gradients; or why it is infeasible."""
 
     x: Array
     cost: float = np.inf
@@ -72,7 +72,7 @@ class Problem:
         self.scale = np.array([_scale(b, x) for b, x in zip(bounds, self.start, strict=True)])
         self.limits = [_limit(name, case, one) for case in study.cases for name, one in study.constraints_of(case).items()]
         self._cases = [self._case(case, model, mode) for case in study.cases]
-        self._once = Once()
+        self._once = OncePerWarning()
         self.forget()
         self.seen: Callable[[Array], Point | None] = lambda x: None  # evaluations that are known already
         self.noted: Callable[[Point], None] = lambda point: None
@@ -126,7 +126,7 @@ class Problem:
 
     @property
     def identity(self) -> str:
-        """Of all that an evaluation depends on: a record of another one is refused."""
+        """A digest of all that an evaluation depends on: a record of another one is refused."""
         from ...io import dumps
 
         study = self.study
@@ -175,7 +175,7 @@ class Problem:
         slopes = np.array([along for _, along in rows]).reshape(len(rows), len(x))
         return Point(x, cost, gradient, limits, slopes)
 
-    def _formula_of(self, text: str, taken: dict[str, Taken]) -> tuple[float, Array]:
+    def _formula_of(self, text: str, taken: dict[str, CaseValue]) -> tuple[float, Array]:
         """A number over outputs, and its derivatives."""
         outputs = self.study.outputs
         if not is_formula(text):

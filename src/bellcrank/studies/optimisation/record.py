@@ -48,7 +48,7 @@ class Record:
         except StudyError:
             raise
         except UnicodeDecodeError:
-            raise StudyError(f"{target} is no record of a search. Name another file, or do not resume.") from None
+            raise StudyError(f"{target} is not a record of a search. Name another file, or do not resume.") from None
         except (OSError, ValueError) as error:  # a name with a zero byte
             raise StudyError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
         if not lines:
@@ -95,7 +95,7 @@ class Record:
 
     def close(self) -> None:
         if self.file is not None:
-            with suppress(OSError):  # of a full disk, which was told
+            with suppress(OSError):  # of a full disk, which was reported before
                 self.file.close()
             self.file = None
 

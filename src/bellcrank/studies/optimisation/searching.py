@@ -23,8 +23,8 @@ Array = NDArray[np.float64]
 VIOLATED = 1e-6  # of the size of a constraint: what counts as kept
 
 
-class Ended(NamedTuple):
-    """How a search ended."""
+class SearchResult(NamedTuple):
+    """The end of a search."""
 
     start: int
     success: bool
@@ -58,7 +58,7 @@ def better(problem: Problem, one: Point, other: Point | None) -> bool:
 
 
 def chosen_method(problem: Problem, search: Search) -> str:
-    """What "auto" means, or an error for a method that does not fit."""
+    """The method that "auto" means, or an error for a method that does not fit."""
     fits, limited = problem.study.fit is not None, bool(problem.limits)
     if search.method == "auto":
         return "SLSQP" if limited else "least_squares" if fits else "L-BFGS-B"
@@ -69,7 +69,7 @@ def chosen_method(problem: Problem, search: Search) -> str:
     return search.method
 
 
-class Scaled:
+class ScaledProblem:
     """A problem in scaled variables, as scipy calls it."""
 
     def __init__(self, problem: Problem, x0: Array) -> None:
@@ -122,17 +122,17 @@ class Scaled:
         return self.problem.evaluate(self.x(y)).jacobian * self.problem.scale
 
 
-def search_from(problem: Problem, x0: Array, search: Search, start: int = 0) -> Ended:
+def search_from(problem: Problem, x0: Array, search: Search, start: int = 0) -> SearchResult:
     """Minimise from one design; the points are in the problem's record. Raises Infeasible where x0 is."""
     method = chosen_method(problem, search)
-    scaled = Scaled(problem, x0)
+    scaled = ScaledProblem(problem, x0)
     run = _least_squares if method == "least_squares" else _minimized
     found = run(scaled, method, search)
     cost = float(found.cost) if method == "least_squares" else float(found.fun) * scaled.size
-    return Ended(start, bool(found.success), str(found.message), cost)
+    return SearchResult(start, bool(found.success), str(found.message), cost)
 
 
-def _least_squares(scaled: Scaled, method: str, search: Search) -> Any:
+def _least_squares(scaled: ScaledProblem, method: str, search: Search) -> Any:
     from scipy.optimize import least_squares
 
     tolerance = search.tolerance
@@ -151,7 +151,7 @@ def _least_squares(scaled: Scaled, method: str, search: Search) -> Any:
     )
 
 
-def _minimized(scaled: Scaled, method: str, search: Search) -> Any:
+def _minimized(scaled: ScaledProblem, method: str, search: Search) -> Any:
     from scipy.optimize import Bounds, minimize
 
     low, high = scaled.bounds
@@ -166,7 +166,7 @@ def _minimized(scaled: Scaled, method: str, search: Search) -> Any:
     return minimize(scaled.cost, np.zeros(len(low)), jac=True, constraints=constraints, **given)
 
 
-def _for_slsqp(scaled: Scaled) -> list[dict[str, Any]]:
+def _for_slsqp(scaled: ScaledProblem) -> list[dict[str, Any]]:
     """Equations, and what must not be negative, each a vector of all."""
     limits = scaled.problem.limits
     sizes = np.array([limit.scale for limit in limits])
@@ -189,7 +189,7 @@ def _for_slsqp(scaled: Scaled) -> list[dict[str, Any]]:
     return [{"type": kind, **made(parts)} for kind, parts in rows.items() if any(which.any() for _, which, _ in parts)]
 
 
-def _for_trust_constr(scaled: Scaled) -> Any:
+def _for_trust_constr(scaled: ScaledProblem) -> Any:
     from scipy.optimize import NonlinearConstraint
 
     limits = scaled.problem.limits
@@ -197,4 +197,4 @@ def _for_trust_constr(scaled: Scaled) -> Any:
     return NonlinearConstraint(lambda y: scaled.limits(y)[0], lower, upper, jac=lambda y: scaled.limits(y)[1])
 
 
-CONSTRAINTS: dict[str, Callable[[Scaled], Any]] = {"SLSQP": _for_slsqp, "trust-constr": _for_trust_constr}
+CONSTRAINTS: dict[str, Callable[[ScaledProblem], Any]] = {"SLSQP": _for_slsqp, "trust-constr": _for_trust_constr}

@@ -19,7 +19,7 @@ from ..study.spec import Search
 from .evaluation import Infeasible
 from .problem import Point, Problem
 from .record import Record, as_json, as_point
-from .searching import Ended, search_from
+from .searching import SearchResult, search_from
 
 Array = NDArray[np.float64]
 Starts = Sequence[tuple[int, Array]]
@@ -51,7 +51,7 @@ def starting_points(problem: Problem, count: int, seed: int) -> Array:
     return np.vstack([problem.start, low + u * (high - low)])
 
 
-def search_here(problem: Problem, starts: Starts, search: Search, began: Noted) -> list[Ended]:
+def search_here(problem: Problem, starts: Starts, search: Search, began: Noted) -> list[SearchResult]:
     """One after the other."""
     ended = []
     for k, x0 in starts:
@@ -59,19 +59,19 @@ def search_here(problem: Problem, starts: Starts, search: Search, began: Noted) 
         try:
             ended.append(search_from(problem, x0, search, k))
         except Infeasible as error:
-            ended.append(Ended(k, False, f"the start is infeasible: {error}"))
+            ended.append(SearchResult(k, False, f"the start is infeasible: {error}"))
     return ended
 
 
 def search_shared(
     problem: Problem, starts: Starts, search: Search, record: Record, processes: int, follow: Follow
-) -> list[Ended]:
-    """Among processes; ``follow`` is told every evaluation as it comes."""
+) -> list[SearchResult]:
+    """Among processes; ``follow`` is called with every evaluation as it comes."""
     queue: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
     shares = [list(starts[k::processes]) for k in range(processes)]
     job = {"study": problem.study, "search": search, "known": list(record.known.values())}
     workers = [_Worker({**job, "starts": share, "kind": type(problem)}, queue) for share in shares if share]
-    ended, running = list[Ended](), len(workers)
+    ended, running = list[SearchResult](), len(workers)
     try:
         while running:
             line = queue.get()
@@ -85,28 +85,28 @@ def search_shared(
     for worker in workers:
         if worker.failed:
             missing = {k for share in shares for k, _ in share} - {one.start for one in ended}
-            ended += [Ended(k, False, f"its process ended: {worker.failed}") for k in sorted(missing)]
+            ended += [SearchResult(k, False, f"its process ended: {worker.failed}") for k in sorted(missing)]
             break
     return ended
 
 
 def search_on_cluster(
     problem: Problem, starts: Starts, search: Search, record: Record, scheduler: Any, follow: Follow
-) -> list[Ended]:
-    """On the workers of a Dask cluster, a start at a time; its evaluations come back when it has ended."""
+) -> list[SearchResult]:
+    """Searches on the workers of a Dask cluster, a start at a time; its evaluations come back when it has ended."""
     job = {"study": problem.study, "search": search, "known": list(record.known.values()), "kind": type(problem)}
     packed = {k: (pickle.dumps({**job, "starts": [(k, x0)]}),) for k, x0 in starts}
-    ended: list[Ended] = []
+    ended: list[SearchResult] = []
     for _, lines in on_cluster(searched_there, packed, scheduler, "the search from start"):
         for line in lines:
             ended += taken_line(line, follow)
     return ended
 
 
-def taken_line(line: dict[str, Any], follow: Follow) -> list[Ended]:
+def taken_line(line: dict[str, Any], follow: Follow) -> list[SearchResult]:
     """What a process wrote: that a search has ended, a design that its record had, or one that it has evaluated."""
     if "ended" in line:
-        return [Ended(line["start"], line["success"], line["ended"], line.get("cost", np.inf))]
+        return [SearchResult(line["start"], line["success"], line["ended"], line.get("cost", np.inf))]
     if "known" in line:
         follow.find(np.array(line["known"], dtype=np.float64))
     else:
@@ -115,7 +115,7 @@ def taken_line(line: dict[str, Any], follow: Follow) -> list[Ended]:
 
 
 def searched_there(packed: bytes) -> list[dict[str, Any]]:
-    """On a worker."""
+    """The search from one start, on a worker."""
     lines: list[dict[str, Any]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first process has given them
@@ -152,7 +152,7 @@ class _Worker:
 
 
 def serve(job: dict[str, Any], write: Callable[[dict[str, Any]], None]) -> None:
-    """What a process does: its share of the starts."""
+    """The work of a process: its share of the starts."""
     problem: Problem = job["kind"](job["study"])
     record = Record(known={point.x.tobytes(): point for point in job["known"]})
 

@@ -1,1 +1,1 @@
-"""What studies find, for people: tables of derivatives, tolerance analysis, pictures of derivatives, optima and sweeps."""
+"""Reports of studies: tables of derivatives, tolerance analysis, pictures of derivatives, optima and sweeps."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import StateError
 from ...results.files.netcdf import DAMAGES, read_dataset
-from ..outcome import MARK, Found, Sensitivity
+from ..outcome import MARK, OutputValue, Sensitivity
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,7 +57,7 @@ def _sensitivity(data: xr.Dataset) -> Sensitivity:
     )
 
 
-def _outputs(data: xr.Dataset) -> dict[str, Found]:
+def _outputs(data: xr.Dataset) -> dict[str, OutputValue]:
     values: dict[str, Any] = {}
     slopes: dict[str, Any] = {}
     for array in data.data_vars.values():
@@ -68,5 +68,5 @@ def _outputs(data: xr.Dataset) -> dict[str, Found]:
         time = value.attrs.get("taken_at")
         over = str(value.dims[0]) if value.dims else "time"
         unit = str(value.attrs["units"])
-        found[name] = Found(value.values, slopes[name].values, unit, None if time is None else float(time), over)
+        found[name] = OutputValue(value.values, slopes[name].values, unit, None if time is None else float(time), over)
     return found

@@ -106,7 +106,7 @@ def on_ranges(axes: Axes, found: Optimum) -> None:
 
 
 def _curves(problem: Problem) -> list[str]:
-    """Measures that the cost and the constraints look at; of a fit, the measured ones that are no paths."""
+    """Measures that the cost and the constraints look at; of a fit, the measured ones that are not paths."""
     fit = problem.study.fit
     if fit is not None:
         return [] if _points(problem) else list(fit.columns)[:4]
@@ -172,7 +172,7 @@ def components(model: Model, point: str) -> list[str]:
 
 
 def _with_unit(model: Model, name: str) -> str:
-    """Of a measure of the model, or a path; formulas over measures have no unit."""
+    """The name of a measure of the model, or of a path, with its unit; formulas over measures have none."""
     own = dict(zip(model.measure_names, model.measure_units, strict=True))
     path = built_in(model, name)
     unit = own.get(name, "" if path is None else unit_of(model, path))

@@ -66,7 +66,7 @@ def _bars(axes: Any, names: Sequence[str], slopes: Any, other: Any) -> None:
 
 
 def draw_tornado(spread: Tolerances, names: Sequence[str], path: Any, keep: bool) -> Figure:
-    """Of each output, a bar from below to above for each parameter, those with most influence on top."""
+    """For each output, a bar from below to above for each parameter, those with most influence on top."""
     found = spread.of
     for name in names:
         if np.ndim(found.value(name)):

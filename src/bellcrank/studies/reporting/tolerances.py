@@ -55,7 +55,7 @@ class Tolerances:
 
     def rows(self) -> list[tuple[str, ...]]:
         """Of each output: value, worst case, root sum of squares, unit, and the parameters with most influence. Of an output
-        that is no number, where it spreads most."""
+        that is not a number, where it spreads most."""
         return [self._row(name) for name in self.of.outputs]
 
     def _row(self, name: str) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ def _constraint(name: str, given: Any) -> Constraint:
 
 
 def _number(x: Any) -> Any:
-    """What is no number is complained of later; a limit without end is none."""
+    """What is not a number is complained of later; a limit without end is none."""
     if isinstance(x, float | np.floating) and np.isinf(x):
         return None
     return float(x) if is_number(x) else x

@@ -1,4 +1,4 @@
-"""What Python gives to a study, judged as what stands in a file is: numbers are numbers, of the sign that is wanted."""
+"""Values that Python gives to a study, checked as those of a study file are: their kinds, and their signs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _wrong(item: Any) -> Iterator[str]:
 
 
 def _wanted(kind: Kind, value: Any) -> str:
-    """What a value should be; "" if it is."""
+    """A text of what a value should be; "" if it is."""
     if isinstance(kind, Number):
         good = is_number(value) and (kind.sign not in SIGNS or SIGNS[kind.sign](value))
         return "" if good else "a number" + (f" that is {kind.sign}" if kind.sign in SIGNS else "")

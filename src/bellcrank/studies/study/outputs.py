@@ -32,9 +32,9 @@ def check_outputs(study: Study, model: Model | None, problems: Problems) -> None
             problems.add(said, study.where("outputs", name))
     for name, constraint in study.constraints.items():
         _check_constraint(study, name, constraint, problems)
-    told: set[str] = set()  # the same thing may be wrong in several cases
+    reported: set[str] = set()  # the same thing may be wrong in several cases
     for case in study.cases:
-        _InCase(study, model, case, problems, told).check()
+        _InCase(study, model, case, problems, reported).check()
 
 
 def _check_constraint(study: Study, name: str, constraint: Constraint, problems: Problems) -> None:
@@ -60,8 +60,8 @@ def _wrong_limits(constraint: Constraint) -> str:
 class _InCase:
     """The outputs that a case is asked for; ``whole``: whether each is a curve, or None where it is complained of."""
 
-    def __init__(self, study: Study, model: Model | None, case: Case, problems: Problems, told: set[str]):
-        self.study, self.model, self.case, self.problems, self.told = study, model, case, problems, told
+    def __init__(self, study: Study, model: Model | None, case: Case, problems: Problems, reported: set[str]):
+        self.study, self.model, self.case, self.problems, self.reported = study, model, case, problems, reported
         self.curves: dict[str, bool | None] = {}
 
     def check(self) -> None:
@@ -74,7 +74,7 @@ class _InCase:
             for text in study.fit.columns:
                 if self._is_curve(text, "fit", "columns", text) is False:
                     said = f'"{text}" is one number. Curves are compared at all of their times: name a measure alone.'
-                    self._tell(said, "fit", "columns", text)
+                    self._note(said, "fit", "columns", text)
         cost = ("cases", self.case.name, "minimize") if self.case.minimize else ("cost", "minimize")
         wanted = [(study.cost_of(self.case), cost)]
         wanted += [(one.of, ("constraints", name, "of")) for name, one in study.constraints_of(self.case).items()]
@@ -82,9 +82,9 @@ class _InCase:
             if text:
                 self._check_number(text, *keys)
 
-    def _tell(self, said: str, *keys: str) -> None:
-        if said not in self.told:
-            self.told.add(said)
+    def _note(self, said: str, *keys: str) -> None:
+        if said not in self.reported:
+            self.reported.add(said)
             self.problems.add(said, self.study.where(*keys))
 
     def _check_number(self, text: str, *keys: str) -> None:
@@ -95,19 +95,19 @@ class _InCase:
         try:
             names = formula_of(text).names
         except FormulaError as error:
-            self._tell(f'the formula "{text}": {error}.', *keys)
+            self._note(f'the formula "{text}": {error}.', *keys)
             return
         for name in names:
             if name in self.study.outputs:
                 self._must_be_number(name, self.curves.get(name), *keys)
             else:
                 hint = self.problems.suggest(name, self.study.outputs)
-                self._tell(f'the formula "{text}" names "{name}", which is not an output.{hint}', *keys)
+                self._note(f'the formula "{text}" names "{name}", which is not an output.{hint}', *keys)
 
     def _must_be_number(self, text: str, curve: bool | None, *keys: str) -> None:
         if curve:
             over, remedy = CURVES[self.case.analysis]
-            self._tell(f'"{text}" is {over}. {remedy}', *keys)
+            self._note(f'"{text}" is {over}. {remedy}', *keys)
 
     def _is_curve(self, text: str, *keys: str) -> bool | None:
         """Whether an output is taken everywhere; complains of what the analysis or the model does not have."""
@@ -116,11 +116,11 @@ class _InCase:
                 return asked_of_modes(text)[1] is None
             output = self._parsed(text)
         except StateError as error:
-            self._tell(f"{str(error).rstrip('.')}.", *keys)
+            self._note(f"{str(error).rstrip('.')}.", *keys)
             return None
         unknown = list(_unknown(self.model, output.measures)) if self.model is not None else []
         for hint in unknown:
-            self._tell(f'output "{text}": {hint}', *keys)
+            self._note(f'output "{text}": {hint}', *keys)
         return None if unknown else output.taken == "series" and self.case.analysis != "equilibrium"
 
     def _parsed(self, text: str) -> Output:

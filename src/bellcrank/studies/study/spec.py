@@ -156,7 +156,7 @@ def is_formula(text: str) -> bool:
 
 
 def formula_of(text: str) -> Formula:
-    """Of "=ride + 0.1*work"; raises FormulaError."""
+    """The formula of "=ride + 0.1*work"; raises FormulaError."""
     return Formula(text.lstrip()[1:].strip())
 
 
@@ -200,7 +200,7 @@ class Study:
         return any(case.analysis == "run" for case in self.cases)
 
     def cost_of(self, case: Case) -> str:
-        """What a case adds to the cost; "" if nothing."""
+        """The formula that a case adds to the cost; "" if none."""
         return case.minimize or ("" if self.cost is None else self.cost.minimize)
 
     def constraints_of(self, case: Case) -> dict[str, Constraint]:

@@ -106,7 +106,7 @@ class Triangular(Distribution):
 
 @dataclass(frozen=True)
 class Lognormal(Distribution):
-    """Its logarithm is normal: ``deviation`` of the natural logarithm about that of ``median``.
+    """A number whose logarithm is normal: ``deviation`` of the natural logarithm about that of ``median``.
 
     The median is the model's own value unless given.
     """

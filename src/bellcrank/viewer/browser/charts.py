@@ -88,7 +88,7 @@ def _series(chart: Chart) -> tuple[Any, ...]:
 
 
 def groups_of(run: Run) -> Groups:
-    """What can be plotted of a run, by units."""
+    """The quantities of a run that can be plotted, by units."""
     labels = run.labels
     found: Groups = {}
     sets = [

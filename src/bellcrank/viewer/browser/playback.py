@@ -29,10 +29,10 @@ class Playback:
 
     def __init__(self, server: Any, stage: Stage, recording: Recording) -> None:
         self.server, self.stage, self.recording = server, stage, recording
-        self.listeners: list[Callable[[int], None]] = []  # told of the sample that is shown
+        self.listeners: list[Callable[[int], None]] = []  # called with the sample that is shown
         self.sample = 0
         self.time = float(recording.time[0])  # while it plays, between two samples
-        self._told = 0.0  # when listeners were told last, on the clock of a thread
+        self._notified = 0.0  # when listeners were called last, on the clock of a thread
         self._closed = threading.Event()
         gui, end = server.gui, float(recording.time[-1])
         start = float(recording.time[0])
@@ -77,8 +77,8 @@ class Playback:
     def show(self, sample: int) -> None:
         """Show a sample, in the scene and beside it."""
         self._show_scene(sample)
-        for told in self.listeners:
-            told(sample)
+        for listener in self.listeners:
+            listener(sample)
 
     def _show_scene(self, sample: int) -> None:
         self.sample = sample
@@ -107,10 +107,10 @@ class Playback:
         time = self.time + passed * float(self.speed.value)
         self.time = begin if time > end else time
         sample = int(self.recording.nearest(np.array([self.time]))[0])
-        if now - self._told < 1 / PANEL:
+        if now - self._notified < 1 / PANEL:
             self._show_scene(sample)
         else:
-            self._told, self.slider.value = now, self.time
+            self._notified, self.slider.value = now, self.time
             self.show(sample)
 
     def _points(self) -> list[str]:

@@ -34,7 +34,7 @@ def color_of(name: str) -> Color:
 
 
 class Stage:
-    """What stands in a browser's scene; ``show`` places it. ``select`` is called with the name of what is clicked."""
+    """The objects in a browser's scene; ``show`` places them. ``select`` is called with the name of what is clicked."""
 
     def __init__(self, server: Any, select: Callable[[str], None] | None = None) -> None:
         self.server, self.select = server, select

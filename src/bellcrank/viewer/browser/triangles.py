@@ -20,7 +20,7 @@ THIN = 1e-4  # of a flat solid's size: the thickness that it is given
 
 
 def bands_for(solids: int) -> int:
-    """How finely spheres are drawn. Without a graphics card a browser takes its time for every triangle."""
+    """The fineness of spheres. Without a graphics card a browser takes its time for every triangle."""
     return FINE if solids <= MANY else COARSE
 
 
@@ -52,7 +52,7 @@ def _hull(points: Array) -> Triangles:
 
 
 def _outermost(points: Array, directions: Array) -> Array:
-    """Of many vertices those that are farthest in some directions: an ellipsoid has no more triangles than a ball."""
+    """Of many vertices those that are farthest in some directions, so that a mesh has no more triangles than a ball."""
     size = np.maximum(np.ptp(points, axis=0), 1e-12)
     return points[np.unique(((points / size) @ directions.T).argmax(axis=0))]
 

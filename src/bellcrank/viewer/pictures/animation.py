@@ -70,7 +70,7 @@ def animate_run(
         refuse_to_replace([target], keep=keep)
 
     def write(file: BinaryIO) -> None:
-        """By way of a folder of its own: the program that makes MP4 takes a name."""
+        """Writes the file through a folder of its own: the program that makes MP4 takes a name."""
         with TemporaryDirectory() as folder:
             made = Path(folder) / f"film{target.suffix.lower()}"
             writer.setup(film.picture.sheet.figure, str(made), DOTS_PER_INCH)

@@ -36,7 +36,7 @@ class Label:
 
 @dataclass(frozen=True)
 class PlacedLabel:
-    """Where a name stands: its lower left corner and its size, and whether a line must lead to it; points."""
+    """A placed name: its lower left corner and its size, and whether a line must lead to it; points."""
 
     label: Label
     corner: Array

@@ -117,7 +117,7 @@ def _normal_to_paper(foot: Axes, at: Array, *, toward: bool) -> None:
 
 
 def _legend(foot: Axes, scene: Scene, gaps: bool, left: float) -> None:
-    """What rings and fills mean, in columns of three."""
+    """The meaning of rings and fills, in columns of three."""
     closing = [mark for mark in scene.joints if mark.loop is not None]
     entries: list[tuple[str, str, str]] = []
     if len(closing) <= LEGEND:

@@ -29,7 +29,7 @@ class View:
         return np.asarray(points @ self.axes[:2].T)
 
     def depth(self, points: Array) -> Array:
-        """How near to the eye."""
+        """The nearness to the eye."""
         return np.asarray(points @ self.axes[2])
 
 

@@ -1,1 +1,1 @@
-"""What a model as MJCF is written from: its loops, forces and servos."""
+"""The parts of a model that are written as MJCF: loops, forces and servos."""

@@ -58,7 +58,7 @@ class Forces:
         self.export.cannot += [f'"{e.name}", a bushing' for e in pulls.values()]
 
     def _turning_spring(self, e: Element) -> None:
-        """That of the joint between its two bodies."""
+        """The spring of the ball joint between the two bodies."""
         for child, parent in ((e.body_b, e.body_a), (e.body_a, e.body_b)):
             if child >= 0 and self.model.parents[child] == parent and self.model.joints[child].kind in ("spherical", "free"):
                 self.springs[child] = self.springs.get(child, 0.0) + e.values["stiffness"]

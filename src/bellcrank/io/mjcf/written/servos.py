@@ -1,4 +1,4 @@
-"""Actuators with a law of their own: the motor of an input with the spring and the damper that the importer took it apart into.
+"""Servo actuators as MJCF: the motor of an input, rejoined with the spring and the damper that the importer made of it.
 
 MuJoCo limits the whole effort of the actuators of a joint (actuatorfrcrange), so that a servo written as a motor beside a
 spring of the joint would be stopped at another effort, and settle elsewhere. Along s = sum of factor * q its force is
@@ -28,7 +28,7 @@ class Servo(NamedTuple):
 
 
 def servos(model: Model) -> dict[int, Servo]:
-    """By their inputs."""
+    """The servos by their inputs."""
     named = {element.name: element for element in model.elements}
     found = {}
     for k, name in enumerate(model.inputs):

@@ -43,7 +43,7 @@ class Solver:
         self.lanes, self.e, self.parts = lanes, self.r.e, parts
 
     def bases(self, base: str, size: Int) -> list[str]:
-        """Where the parts of an array of so many numbers begin."""
+        """The places at which the parts of an array of so many numbers begin."""
         e, skip = self.e, self.e.integer("mul", size, self.r.unit)
         return [base if k == 0 else e.pointer(base, skip) for k in range(self.parts)]
 

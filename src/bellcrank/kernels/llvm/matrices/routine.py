@@ -55,7 +55,7 @@ class Routine:
         self.e.store_wide(tangent, address, 1)
 
     def address(self, base: str, stride: Int, i: Int, c: Int) -> str:
-        """Of chunk c of row i."""
+        """The address of chunk c of row i."""
         e = self.e
         index = e.integer("add", e.integer("mul", i, stride), e.integer("mul", c, self.per))
         return e.pointer(base, e.integer("mul", index, self.unit))

@@ -1,4 +1,4 @@
-"""Anchors of friction that holds (forces.joint_stiction) are drawn along at the end of a step.
+"""Anchors of friction that holds (forces.joint_stiction) are dragged along at the end of a step.
 
 They are inputs of the kernels, and at the end of every state too, where their rate is zero: so samples have them.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def draw_anchors(stepper: Stepper, where: Condition) -> None:
-    """Where a step was taken: within their reach of the coordinates in y."""
+    """Where a step was taken, moves anchors to within their reach of the coordinates in y."""
     s, w = stepper, stepper.words
 
     def one(i: Integer) -> None:

@@ -28,7 +28,7 @@ def start_of_step(stepper: Stepper) -> Number:
 
 
 def pass_corner(stepper: Stepper, passed: Condition) -> None:
-    """Where a corner has been reached: the next one."""
+    """Where a corner has been reached, goes on to the next one."""
     s, e, w = stepper, stepper.e, stepper.words
 
     def act() -> None:

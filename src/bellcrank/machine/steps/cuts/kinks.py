@@ -47,7 +47,7 @@ def _laws(model: Model) -> Iterator[Measure]:
 
 
 def _roots(model: Model, formula: Measure, k: int, g: Array, t: Array) -> Array:
-    """Of the k-th of the numbers of a formula that change their sign at kinks, whose values are g."""
+    """The roots of the k-th of the numbers of a formula that change their sign at kinks, whose values are g."""
     if not np.isfinite(g).all():
         return np.zeros(0)
     line = g[0] + (g[-1] - g[0]) * (t - t[0]) / (t[-1] - t[0])

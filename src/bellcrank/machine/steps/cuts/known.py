@@ -26,7 +26,7 @@ SAME = 1e-12  # of the later of two times
 
 
 class Anchors(NamedTuple):
-    """Of each friction that holds: the coordinate q[place], its input, and the reach within which the anchor stays."""
+    """For each friction that holds: the coordinate q[place], its input, and the reach within which the anchor stays."""
 
     places: NDArray[np.int64]
     inputs: NDArray[np.int64]
@@ -40,7 +40,7 @@ class Surfaces(NamedTuple):
     limits: Array
 
     def gates(self, count: int, never: float) -> Array:
-        """The same as layers (layers, 2, count) of two limits for each number of y, ``never`` where there is none."""
+        """The limits as layers (layers, 2, count) of two for each number of y, ``never`` where there is none."""
         found = [self.limits[self.places == place] for place in range(count)]
         layers = np.full((max((len(limits) + 1) // 2 for limits in found) if found else 0, 2, count), never)
         for place, limits in enumerate(found):
@@ -89,7 +89,7 @@ def stop_limits(model: Model) -> list[tuple[int, str, int]]:
 
 
 def known_surfaces(model: Model, *, distinct: bool = True) -> Surfaces:
-    """Those of stops, and of friction that holds; ``distinct``: equal ones once, in order, else as ``limits_of`` has them."""
+    """Surfaces of stops and of friction that holds; ``distinct``: equal ones once, in order, else as in ``limits_of``."""
     found = [(place, limit) for place, limit in limits_of(model) if np.isfinite(limit)]
     found = sorted(set(found)) if distinct else found
     return Surfaces(np.array([place for place, _ in found], dtype=np.int64), np.array([limit for _, limit in found]))
@@ -103,7 +103,7 @@ def limits_of(model: Model) -> list[tuple[int, Any]]:
 
 
 def reaches_of(model: Model) -> list[Any]:
-    """Of friction that holds, over any number: how far its anchor may be away."""
+    """For each friction that holds, over any number: how far its anchor may be away."""
     held = [model.elements[k] for k in model.stictions]
     return [e.values["effort"] / e.values["stiffness"] for e in held]
 
@@ -117,7 +117,7 @@ def known_anchors(model: Model) -> Anchors:
 
 
 def first_anchors(model: Model, q: Array, v: Array, reach: Array | None = None) -> Array:
-    """Where a run begins (rows of q and v): at rest nothing is stretched; what moves has been sliding.
+    """Anchors at the start of a run (rows of q and v): at rest nothing is stretched; what moves has been sliding.
 
     ``reach``: of each run, where it is not that of the model.
     """

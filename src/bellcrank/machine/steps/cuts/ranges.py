@@ -33,7 +33,7 @@ def as_range(x: Any) -> Range:
 
 
 def apply(operation: str, operands: list[Any]) -> Range:
-    """What an operation makes of ranges, or of numbers."""
+    """The result of an operation on ranges, or on numbers."""
     ranges = [as_range(x) for x in operands]
     if operation not in _RULES or not all(x.known for x in ranges):
         return UNKNOWN
@@ -85,7 +85,7 @@ def _tangent(x: Range) -> Bounds:
 
 
 def _angle(y: Range, x: Range) -> Bounds:
-    """In the right half-plane it rises with y and goes one way with x."""
+    """The range of atan2: in the right half-plane it rises with y and is monotonic in x."""
     low, high = _hull(*(np.arctan2(b, a) for b in y[:2] for a in x[:2]))
     return np.where(x.low > 0, low, -math.pi), np.where(x.low > 0, high, math.pi)
 

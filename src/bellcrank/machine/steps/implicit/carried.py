@@ -7,7 +7,7 @@ coordinate, what q + h v has too much for a double, is kept beside it, and closu
     phi(q + rest) = phi(q) + G rest
 
 word          meaning                                                          numbers
-rest          of the state ``y``, of the start of a part, and of its end       nv each, zero where the rate is no velocity
+rest          of the state ``y``, of the start of a part, and of its end       nv each, zero where the rate is not a velocity
 
 Source: O. Moller, Quasi double-precision in floating point addition, BIT 5 (1965); E. Hairer, C. Lubich & G. Wanner,
 Geometric Numerical Integration, 2006, VIII.5. Property: start + step = sum + rest exactly.
@@ -58,12 +58,12 @@ def move_with_rest(s: Stepper, start: Any, part: Number, into: Address) -> None:
 
 def take_rest(s: Stepper, source: Address, to: Address) -> None:
     w = s.words
-    s.fill(w[to], w[source].__getitem__, 0, s.vectors("held_width"))
+    s.fill(w[to], w[source].__getitem__, 0, s.vectors("kept_row_width"))
 
 
 def error_of_rest(s: Stepper, rows: Address, r: Integer) -> Symbol:
-    """What the rest at the end of a part adds to the error of the closure r: G rest."""
-    w, width = s.words, s.vectors("held_width")
+    """The part of the error of closure r that comes from the rest at the end of a part: G rest."""
+    w, width = s.words, s.vectors("kept_row_width")
 
     def product(i: Integer) -> Number:
         return rows[r * width + i] * w["rest_at_end"][i]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def put_row(s: Stepper, row: Integer, into: Address, place: Integer) -> None:
     """A row of G as the kernel left it, without units, into a place of a table."""
     e, w = s.e, s.words
-    scale, source, to = s.number(w["row_scale"], row), row * w["nv"], place * w["held_width"]
+    scale, source, to = s.number(w["row_scale"], row), row * w["nv"], place * w["kept_row_width"]
 
     def put(j: Integer) -> None:
         s.put_number(scale * s.number(w["buffer:G"], source + j), into, to + j)
@@ -35,7 +35,7 @@ def put_row(s: Stepper, row: Integer, into: Address, place: Integer) -> None:
 
 
 def choose_rows(s: Stepper) -> None:
-    """``kept_rows`` from the Jacobian at hand."""
+    """Chooses ``kept_rows`` from the Jacobian at hand."""
     e, w = s.e, s.words
     e.each(0, w["m"], lambda row: put_row(s, row, w["candidates"], row))
     e.each(0, w["kept_count"], lambda k: _choose(s, k))
@@ -61,8 +61,8 @@ def _choose(s: Stepper, k: Any) -> None:
 
 
 def _reduce(s: Stepper, row: Integer, by: Integer) -> None:
-    """What the chosen row leaves of another."""
-    e, w, width = s.e, s.words, s.vectors("held_width")
+    """Takes from another row its part along the chosen one."""
+    e, w, width = s.e, s.words, s.vectors("kept_row_width")
     part = _product(s, row, by) / s.real("norm")
     one, other = (x * width for x in (row, by))
 
@@ -74,13 +74,13 @@ def _reduce(s: Stepper, row: Integer, by: Integer) -> None:
 
 
 def _clear(s: Stepper, row: Integer) -> None:
-    width = s.vectors("held_width")
+    width = s.vectors("kept_row_width")
     start = row * width
     s.fill(s.words["candidates"], lambda i: 0.0, start, start + width)
 
 
 def _product(s: Stepper, row: Integer, other: Integer) -> Number:
-    w, width = s.words, s.vectors("held_width")
+    w, width = s.words, s.vectors("kept_row_width")
 
     def term(i: Integer) -> Number:
         a, b = (w["candidates"][x * width + i] for x in (row, other))

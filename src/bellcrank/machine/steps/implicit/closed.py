@@ -73,7 +73,7 @@ class ClosedMidpointStepper(ClosureRows):
         e.each(0, len(self.method.parts), part)
 
     def note_part(self, n: Integer) -> None:
-        """Slopes and pushes of the n-th part are known: runs that are gone through backward write them down
+        """Slopes and pushes of the n-th part are known: runs with a backward pass write them down
         (machine.adjoint.log)."""
 
     def accept(self) -> None:
@@ -81,12 +81,12 @@ class ClosedMidpointStepper(ClosureRows):
         take_rest(self, "rest_at_end", "rest")
 
     def _part(self, t: Number, h: Number, first: Integer) -> None:
-        """From the state ``origin`` into ``new``; the rows that are kept are chosen at the start of the first part."""
+        """Takes a part of a step from ``origin`` into ``new``; the kept rows are chosen at the start of the first part."""
         w = self.words
-        self.held_rows(w["origin"], t, choose=first)
+        self.rows_and_responses(w["origin"], t, choose=first)
         newton = ClosedNewton(self)
         self.e.when(newton.used, lambda: newton.prepare(t, h))
-        self.form(w["held"], h * h)
+        self.form(w["rows_at_start"], h * h)
         self.begin_iterations()
         self.e.repeat(self._unsolved, lambda: self._improve(newton, t, h))
         unsolved = self.any(~(self.real("change_before") <= SMALL))
@@ -130,8 +130,8 @@ class ClosedMidpointStepper(ClosureRows):
         newton.watch(t, h)
 
     def _renew(self, t: Number, h: Number) -> None:
-        self.take_rows(self.words["new"], t + h, self.words["held_there"])
-        self.form(self.words["held_there"], h * h)
+        self.take_rows(self.words["new"], t + h, self.words["rows_at_end"])
+        self.form(self.words["rows_at_end"], h * h)
 
     def _note(self, change: Number) -> None:
         best, idle = self.real("change_before"), self.real("passes")
@@ -161,10 +161,10 @@ class ClosedMidpointStepper(ClosureRows):
         """``pushed``: the state at the start with p' = p - h G^T lambda."""
         w = self.words
         self.copy(w["origin"], w["pushed"])
-        self.less(w["held"], w["pushes"], w["pushed"], h)
+        self.less(w["rows_at_start"], w["pushes"], w["pushed"], h)
 
     def slopes(self, t: Number, h: Number, *, along: bool) -> None:
-        """Those in the middle of a part, into ``residuals``."""
+        """The slopes in the middle of a part, into ``residuals``."""
         middle, into = self.words["aside"], self.words["residuals"]
         self.moved(h, middle, end=False, along=along)
         self.derivative(middle, into, t + 0.5 * h, along=along)
@@ -172,7 +172,7 @@ class ClosedMidpointStepper(ClosureRows):
             call_turn_slopes(self, middle, into, along=along)
 
     def slopes_at_start(self, t: Number) -> None:
-        """Those of ``origin``, as k."""
+        """The slopes at ``origin``, as k."""
         start, k = self.words["origin"], self.k[0]
         self.derivative(start, k, t, along=False)
         if not self.plain_rates:
@@ -190,13 +190,13 @@ class ClosedMidpointStepper(ClosureRows):
     def _second_push(self, t: Number) -> None:
         """The second push: velocities that keep the loops closed."""
         w, e = self.words, self.e
-        self.held_rows(w["new"], t)
-        self.form(w["held"], 1.0)
+        self.rows_and_responses(w["new"], t)
+        self.form(w["rows_at_start"], 1.0)
         e.each(0, w["kept_count"], lambda r: self.put_number(0.0, w["second_pushes"], r))
         for _ in range(SETTLINGS):
             self.errors(w["new"], t, column=1)
             self.solve(w["rows_right"])
-            self.less(w["held"], w["rows_right"], w["new"], 1.0)
+            self.less(w["rows_at_start"], w["rows_right"], w["new"], 1.0)
             self.add_up(w["rows_right"], w["second_pushes"])
         if self.tangents:
             ClosedTangents(self).settle(t)

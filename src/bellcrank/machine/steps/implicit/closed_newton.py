@@ -55,14 +55,14 @@ class ClosedNewton:
     def _yield(self, r: Integer, h: Number) -> None:
         """Since h/2 (1 - h/2 J)^-1 J = (1 - h/2 J)^-1 - 1, and the rows have no coordinates, no product with J is needed."""
         s, e, w = self.s, self.e, self.w
-        row, at = self.newton.row("modes", 0), r * w["held_width"]
+        row, at = self.newton.row("modes", 0), r * w["kept_row_width"]
         s.fill(row, lambda i: 0.0, 0, w["controlled"])
-        e.each(0, w["nv"], lambda j: s.put_number(s.number(w["held"], at + j), row, w["v_start"] + j))
+        e.each(0, w["nv"], lambda j: s.put_number(s.number(w["rows_at_start"], at + j), row, w["v_start"] + j))
         self.newton.solve_one(h, row)
-        e.each(0, w["nv"], lambda j: s.put_number(2.0 / h * s.number(row, j), w["yields"], at + j))
+        e.each(0, w["nv"], lambda j: s.put_number(2.0 / h * s.number(row, j), w["responses"], at + j))
 
     def correct(self, h: Number) -> None:
-        """``residuals``, which are slopes at k, become the next k."""
+        """Turns ``residuals``, which are slopes at k, into the next k."""
         s, w, k = self.s, self.w, self.s.k[0]
         slopes = w["residuals"]
         s.fill(slopes, lambda i: slopes[i] - k[i], 0, w["controlled"])
@@ -78,7 +78,7 @@ class ClosedNewton:
         e.when(old, lambda: self._renew(t, h))
 
     def _begin(self, t: Number, h: Number) -> None:
-        """From slopes at the start of the part, and without pushes."""
+        """Begins with the slopes at the start of the part, and without pushes."""
         s, e, w = self.s, self.e, self.w
         s.set_real("by_newton", 1.0)
         s.slopes_at_start(t)
@@ -89,7 +89,7 @@ class ClosedNewton:
     def _renew(self, t: Number, h: Number) -> None:
         self.s.set_real("jacobian", TO_RENEW)
         self.prepare(t, h)
-        self.s.form(self.w["held"], h * h)
+        self.s.form(self.w["rows_at_start"], h * h)
 
     def age(self) -> None:
         """After a part."""

@@ -1,10 +1,10 @@
 """The rows of closures in the steps of the midpoint rule (closed.py): G and M^-1 G^T, errors, and the equations of pushes.
 
-word        meaning                                                          numbers
-held        G at the start of a part, rows that are kept, without units      rows x nv
-held_there  the same at its end, about                                       rows x nv
-yields      M^-1 G^T at the start, row by row                                rows x nv
-at_rest     velocities that prescribed motions give to a tree without momenta
+word           meaning                                                          numbers
+rows_at_start  G at the start of a part, rows that are kept, without units      rows x nv
+rows_at_end    the same at its end, approximately                               rows x nv
+responses      M^-1 G^T at the start, row by row                                rows x nv
+at_rest        velocities that prescribed motions give to a tree without momenta
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ ROUNDED = 0.01  # for each radian or metre of the largest coordinate: what its r
 
 
 class ClosureRows(FixedStepper):
-    def held_rows(self, state: Address, t: Number, *, choose: Any = "false") -> None:
-        """``held`` and ``yields`` at a state; where the bit ``choose`` is set, the rows that are kept are chosen there."""
+    def rows_and_responses(self, state: Address, t: Number, *, choose: Any = "false") -> None:
+        """``rows_at_start`` and ``responses`` at a state; where the bit ``choose`` is set, the kept rows are chosen there."""
         e, w = self.e, self.words
-        self.take_rows(state, t, w["held"], choose=choose)
+        self.take_rows(state, t, w["rows_at_start"], choose=choose)
         self._velocities_at_rest(state)
 
         def one(r: Integer) -> None:
-            at = r * w["held_width"]
-            self.call("tree_velocities", {"q": state, "p": w["held"].at(at), "t": w["clock"], "v": w["buffer:v"]})
+            at = r * w["kept_row_width"]
+            self.call("tree_velocities", {"q": state, "p": w["rows_at_start"].at(at), "t": w["clock"], "v": w["buffer:v"]})
 
             def put(j: Integer) -> None:
                 moved = self.number(w["buffer:v"], j) - self.number(w["at_rest"], j)
-                self.put_number(moved, w["yields"], at + j)
+                self.put_number(moved, w["responses"], at + j)
 
             e.each(0, w["nv"], put)
 
         e.each(0, w["kept_count"], one)
 
     def _velocities_at_rest(self, state: Address) -> None:
-        """Where joints are driven, velocities are M^-1 p and those of a tree whose momenta are zero."""
+        """``at_rest`` where joints are driven: velocities are M^-1 p and those of a tree whose momenta are zero."""
         if self.driven:
             w = self.words
             self.call("tree_velocities", {"q": state, "p": w["no_momenta"], "t": w["clock"], "v": w["at_rest"]})
@@ -67,7 +67,7 @@ class ClosureRows(FixedStepper):
             place = row * 2 + column
             error = self.number(w["row_scale"], row) * self.number(w["buffer:closure"], place)
             if column == 0:
-                error = error + error_of_rest(self, w["held_there"], r)
+                error = error + error_of_rest(self, w["rows_at_end"], r)
             self.put_number(error, w["rows_right"], r)
             return [maximum(largest[0], abs(error))]
 
@@ -76,15 +76,15 @@ class ClosureRows(FixedStepper):
     # linear equations -----------------------------------------------------------------------------------------------
 
     def form(self, rows: Address, scale: Number) -> None:
-        """S = scale rows yields^T, by its columns, factored."""
+        """S = scale rows responses^T, by its columns, factored."""
         e, w = self.e, self.words
-        width = self.vectors("held_width")
+        width = self.vectors("kept_row_width")
 
         def column(c: Integer) -> None:
             def entry(r: Integer) -> None:
                 def product(i: Integer) -> Number:
                     one, other = (x * width + i for x in (r, c))
-                    return rows[one] * w["yields"][other]
+                    return rows[one] * w["responses"][other]
 
                 dot = self.added_up(self.folded(0, width, product, lambda a, b: a + b))
                 self.put_number(scale * dot, w["rows_upper"], c * w["rows_stride"] + r)
@@ -104,7 +104,7 @@ class ClosureRows(FixedStepper):
     def less(self, rows: Address, factors: Address, state: Address, scale: Number) -> None:
         """Momenta of a state less scale times the sum of rows, each with its factor."""
         e, w = self.e, self.words
-        p, width = state.at(w["v_start"]), self.vectors("held_width")
+        p, width = state.at(w["v_start"]), self.vectors("kept_row_width")
 
         def entry(i: Integer) -> Number:
             pushed = e.total(0, w["kept_count"], lambda r: self.number(factors, r) * rows[r * width + i])
@@ -118,7 +118,7 @@ class ClosureRows(FixedStepper):
         return 1.0 + ROUNDED * self.largest(largest)
 
     def _matrix(self) -> tuple[str, str]:
-        """Of S: its arrays and its sizes, as arguments."""
+        """The arrays and sizes of S, as arguments."""
         w = self.words
         arrays = ", ".join(f"ptr {w[name]}" for name in ("rows_upper", "rows_below", "rows_diagonal", "rows_pivots"))
         return arrays, ", ".join(f"i64 {w[name]}" for name in ("kept_count", "rows_stride", "rows_chunks"))

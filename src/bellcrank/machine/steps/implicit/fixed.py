@@ -53,7 +53,7 @@ class ImplicitStepper(FixedStepper):
             self.copy(w["origin"], w["y"])
 
     def note_part(self, n: int) -> None:
-        """The slopes of the n-th part are known: runs that are gone through backward write them down (machine.adjoint.log)."""
+        """The slopes of the n-th part are known: runs with a backward pass write them down (machine.adjoint.log)."""
 
     def extrapolate(self) -> None:
         """Stages of the last step, as a polynomial in time, at those of the next; one stage with the one before it."""
@@ -163,7 +163,7 @@ class ImplicitStepper(FixedStepper):
     # tangents -----------------------------------------------------------------------------------------------------
 
     def _solve_tangents(self, t: Number, h: Number, part: int) -> None:
-        """Until only rounding is left, as of the stages."""
+        """Solves for the tangents of the stages until only rounding is left."""
         newton, w = Newton(self, part), self.words
 
         def slopes() -> None:

@@ -27,7 +27,7 @@ BESIDE = 1e-7  # rad, m, rad/s, m/s: how far beside the state functions are aske
 
 
 def jacobian(stepper: Stepper, state: Address, t: Number) -> None:
-    """At a state and a time; the state is kept in ``linearised``."""
+    """The Jacobian at a state and a time; the state is kept in ``linearised``."""
     s, w = stepper, stepper.words
     s.copy(state, w["linearised"])
     s.set_clock(t)
@@ -60,7 +60,7 @@ class _Feedback:
         s.ask(w["linearised"])
 
     def _acceleration(self, into: Address) -> None:
-        """At the state itself, by the efforts and inputs of the last answer."""
+        """The acceleration at the state itself, with the efforts and inputs of the last call."""
         w, v_start = self.w, self.w["v_start"]
         given = {"q": w["linearised"], "v": w["linearised"].at(v_start), "tau": w["tau"], "t": w["clock"], "u": w["u"]}
         self.s.call("kernel", given | {"a": into.at(v_start)})
@@ -84,7 +84,7 @@ class _Feedback:
         s.put_number(s.number(self.beside, place) + BESIDE * by, self.beside, place)
 
     def _move_along(self, j: Integer) -> None:
-        """By E e_j."""
+        """Moves the state by E e_j."""
         s, w = self.s, self.w
         if s.plain_rates:
             self._move(j, 1.0)
@@ -129,7 +129,7 @@ class _Directions:
             self._clear(w[name], size)
 
     def _place(self, i: Integer) -> Integer:
-        """Of a number of the lane, in doubles."""
+        """The place of a number of the lane, in doubles."""
         lanes = self.s.lanes
         return i if lanes == 1 else (i * lanes + self.lane)
 

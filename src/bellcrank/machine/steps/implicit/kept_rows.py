@@ -22,6 +22,6 @@ def count_of_rows(plan: Plan) -> int:
 
 
 def scales_of_rows(plan: Plan) -> NDArray[np.float64]:
-    """What makes the equations numbers without unit; in the last place, what is a large coordinate."""
+    """Factors that make the equations numbers without unit; in the last place, the size of a large coordinate."""
     length = float(plan.length)
     return np.append(row_scales(plan.model, length) / length, min(1.0, length))

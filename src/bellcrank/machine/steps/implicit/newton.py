@@ -52,7 +52,7 @@ class Mode:
         return 1 if self.eigenvalue.imag == 0 else 2
 
     def back_to(self, stage: int, parts: Parts) -> Number:
-        """What it adds to a stage: its own, and that of its conjugate."""
+        """The part that a mode adds to a stage: its own, and that of its conjugate."""
         c = self.back[stage]
         return c.real * parts[0] if self.parts == 1 else 2.0 * c.real * parts[0] - 2.0 * c.imag * parts[1]
 
@@ -209,7 +209,7 @@ class Newton:
         (self._solve_whole if self.s.momenta else self._solve_halved)(mode, h, rows)
 
     def _apply_inverse(self, mode: Mode) -> None:
-        """To what is in ``right``."""
+        """Applies the inverse to ``right``."""
         w, at = self.w, self._matrix(mode)
         arrays = ", ".join(f"ptr {at[name]}" for name in ("upper", "below", "diagonal", "pivots"))
         sizes = f"i64 {w['order']}, i64 {w['stride']}, i64 {w['row_chunks']}"
@@ -284,7 +284,7 @@ class Newton:
         e.each(0, self.w["scalar_count"], one)
 
     def _lift(self, pairs: list[tuple[Any, Any]]) -> None:
-        """Rates of q from displacements: q' + E (d - E+ q'), which keeps what of q' is no velocity."""
+        """Rates of q from displacements: q' + E (d - E+ q'), which keeps what of q' is not a velocity."""
         s, e, w = self.s, self.e, self.w
         if s.plain_rates:
             return
@@ -314,6 +314,6 @@ class Newton:
 
 
 def stage_times(stepper: Stepper, t: Number, h: Number) -> Iterator[tuple[int, Number]]:
-    """Those of the stages, each with its number."""
+    """The times of the stages, each with the number of the stage."""
     for i, c in enumerate(stepper.method.c):
         yield i, minimum(t + c * h, stepper.real("latest"))

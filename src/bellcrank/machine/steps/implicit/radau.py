@@ -124,11 +124,11 @@ class RadauStepper(AdaptiveStepper):
         self._over_controlled(more)
 
     def _over_controlled(self, body: Callable[[Any], None]) -> None:
-        """All but the works."""
+        """Runs ``body`` for all numbers of a state but the works."""
         self.e.each(0, self.words["controlled"], body)
 
     def _size_of_changes(self, h: Number, of: Address) -> Symbol:
-        """Of a state, or of tangents that are laid out as one."""
+        """The norm of the changes of a state, or of tangents that are laid out as one."""
         w, newton = self.words, self.newton
 
         def square(i: Integer) -> Number:
@@ -162,7 +162,7 @@ class RadauStepper(AdaptiveStepper):
             self.set_real(name, going.select(value, self.real(name)))
 
     def _tolerance(self) -> Number:
-        """Of the iterations, in parts of that of the step."""
+        """The tolerance of the iterations, as a part of that of the step."""
         rtol = self.real("rtol")
         return maximum(100.0 * EPSILON / rtol, minimum(0.03, 30.0 * rtol.sqrt()))
 
@@ -200,7 +200,7 @@ class RadauStepper(AdaptiveStepper):
     # tangents -----------------------------------------------------------------------------------------------------
 
     def _take_tangents(self, h: Number) -> None:
-        """Of a step that is good: their stages, the new state, and their errors."""
+        """Tangents of an accepted step: of the stages, of the new state, and their errors."""
         t, along = self.real("t"), StageTangents(self, self.newton)
         along.solve(h, lambda: self._slopes_of_stages(t, h), lambda dy: self._size_of_changes(h, dy), self._judge_tangents)
         self.move(h, self.method.b, self.words["new"])
@@ -248,7 +248,7 @@ class RadauStepper(AdaptiveStepper):
         return self.real("along_change")
 
     def _estimate(self, h: Number, first: Integer) -> None:
-        """Into ``origin``, filtered; ``first`` is the slope at the start."""
+        """The estimate of the error into ``origin``, filtered; ``first`` is the slope at the start."""
         assert self.method.error is not None
         *weights, gamma = self.method.error
 
@@ -260,7 +260,7 @@ class RadauStepper(AdaptiveStepper):
         self.newton.filtered(h, self.words["origin"])
 
     def _size_of_estimate(self, largest_of: Address | None = None) -> Number:
-        """Of what is in ``origin``, of the state or of tangents, whose sizes are then given."""
+        """The norm of the estimate in ``origin``, of the state or of tangents, whose sizes are then given."""
         w = self.words
 
         def scaled(i: Integer) -> Number:
@@ -276,7 +276,7 @@ class RadauStepper(AdaptiveStepper):
         return maximum(LENIENT * self.power(self.real("rtol"), -0.2), 1.0)
 
     def _estimate_again(self, h: Number, where: Condition) -> None:
-        """With the slope at the start and its error: of what dies out fast the first estimate says too much."""
+        """A second estimate, with the slope at the start and its error: the first one is too large for what dies out fast."""
         w, slope = self.words, self.newton.row("modes", len(self.method.c) - 1)
         self.fill(w["aside"], lambda i: w["y"][i] + w["origin"][i], 0, w["controlled"])
         self.derivative(w["aside"], slope, start_of_step(self), works=False, along=False)
@@ -304,7 +304,7 @@ class RadauStepper(AdaptiveStepper):
         return h * stands.select(keeps.select(1.0, growth), shorter)
 
     def _convergent(self) -> Number:
-        """How much longer steps may become before their iterations would be slow.
+        """The factor by which steps may grow before their iterations would be slow.
 
         Where stiff directions turn with the motion, the rate of convergence grows steeply with the step: the Jacobian is off in
         proportion to the turn, which couples twice, through h^2 times a stiffness; a sixth power was measured."""

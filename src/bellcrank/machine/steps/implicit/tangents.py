@@ -124,7 +124,7 @@ def _write_add_spin(lanes: int) -> Text:
 
 
 def _group_velocities(joint: TurningJoint) -> None:
-    """Of slopes as turning.py keeps them: all in the child's axes, mu' = torque - w x mu."""
+    """Velocities of slopes as turning.py keeps them: all in the child's axes, mu' = torque - w x mu."""
     w = Vector(*joint.get("%from", "attitude", 3))
     _put_displacement(joint, "spin", w)
     joint.put("%into", "spin", joint.vector("%from", "spin") - w.cross(joint.vector("%at", "spin")))

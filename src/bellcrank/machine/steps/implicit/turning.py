@@ -78,7 +78,7 @@ def _write_slopes() -> tuple[str, dict[str, str]]:
 
 
 def turn_slopes(joint: TurningJoint, w: Vector) -> None:
-    """Of one joint, with its angular velocity; over any number."""
+    """The slopes of one joint, with its angular velocity; over any number."""
     torque = joint.vector("%k", "spin") + w.cross(joint.vector("%y", "spin"))
     turn = quaternion_turn(joint.get("%y", "attitude", 4))
 
@@ -105,7 +105,7 @@ def _write_state() -> tuple[str, dict[str, str]]:
 
 
 def turn_state(joint: TurningJoint, h: Number, at_end: str | bool) -> None:
-    """Of one joint; over any number. ``at_end``: an i1, or known beforehand."""
+    """The state of one joint; over any number. ``at_end``: an i1, or known beforehand."""
     w, torque = joint.vector("%k", "attitude"), joint.vector("%k", "spin")
     start, mu = joint.get("%y", "attitude", 4), joint.vector("%y", "spin")
     xi = w * h
@@ -138,7 +138,7 @@ def turn_state(joint: TurningJoint, h: Number, at_end: str | bool) -> None:
 
 
 def product(a: Sequence[Number], b: Sequence[Number]) -> tuple[Number, ...]:
-    """Of quaternions."""
+    """The product of quaternions."""
     u, v = Vector(*a[1:]), Vector(*b[1:])
     return a[0] * b[0] - u.dot(v), *(v * a[0] + u * b[0] + u.cross(v))
 
@@ -167,7 +167,7 @@ def call_turn_state(s: Stepper, start: str, h: Number, into: str, *, end: bool, 
 
 
 def call_turn_slopes(s: Stepper, state: str, k: str, *, along: bool = True) -> None:
-    """Of slopes just evaluated, with the velocities that came with them."""
+    """Turns slopes that were just evaluated, with the velocities that came with them."""
     along = bool(s.tangents) and along
     if along:
         s.e.do(f"call void @turn_slopes_along(ptr {state}, ptr {k}, {_layout_of_tangents(s)})")
