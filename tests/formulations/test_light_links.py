@@ -42,6 +42,9 @@ def test_a_thin_rod_between_two_balls_spins_about_itself_as_it_likes(formulation
         dynamics.acceleration(q, v)
     with pytest.raises(DynamicsError, match=wanted):
         dynamics.acceleration(np.array([q, q]), np.array([v, v]))
+    for derived in (dynamics.jacobians, dynamics.multipliers):
+        with pytest.raises(DynamicsError, match=wanted):
+            derived(q, v)
     with pytest.raises(DynamicsError, match=wanted):
         bc.simulate(dynamics.model, 0.1, formulation=formulation)
 

@@ -27,7 +27,7 @@ def direct_call(dyn: Evaluation) -> tuple[DirectCall, tuple[str, ...]]:
     Code that is not optimised waits until it is asked for, and variants need none: there the call declines always.
     """
     if _is_undetermined(dyn):
-        return partial(_refuse, dyn), ()
+        return partial(require_determined, dyn), ()
     if dyn.optimisation == 0 or dyn.planned.variant is not None:
         return decline, ()
     kernel = dyn.kernel(dyn.program, 1)
@@ -37,7 +37,7 @@ def direct_call(dyn: Evaluation) -> tuple[DirectCall, tuple[str, ...]]:
 def direct_batch(dyn: Evaluation) -> DirectCall:
     """A function that evaluates accelerations of rows of states, in lanes of machine code."""
     if _is_undetermined(dyn):
-        return partial(_refuse, dyn)
+        return partial(require_determined, dyn)
     if dyn.optimisation == 0 or dyn.planned.variant is not None:
         return decline
     return dyn.kernel(dyn.program, lane_count()).many() or decline
@@ -52,11 +52,13 @@ def _is_undetermined(dyn: Evaluation) -> bool:
     return dyn.model.kinematic or bool(dyn.planned.undetermined)
 
 
-def _refuse(dyn: Evaluation, *arguments: Any) -> bool:
-    """In place of an acceleration that no state determines: some joints move nothing that has mass."""
+def require_determined(dyn: Evaluation, *arguments: Any) -> bool:
+    """Also in place of an acceleration: raises if no state determines it, since some joints move nothing that has mass."""
     model = dyn.model
     if dyn.planned.undetermined:
         raise DynamicsError(f"model {model.name!r} has no accelerations, and no runs: {dyn.planned.undetermined}.")
+    if not model.kinematic:
+        return False
     assert model.source is not None
     raise DynamicsError(
         f"model {model.name!r} has no accelerations, and no runs: it was loaded for kinematics, and the joints "
