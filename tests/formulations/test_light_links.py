@@ -80,3 +80,12 @@ def test_a_long_chain_with_a_point_mass_at_its_end_is_not_left_to_the_multiplier
     model = replace(model, closures=(lock,))
     assert bc.compile(model, optimisation=0).formulation == "coordinate_reduction"
     agrees(model)
+
+
+def test_a_thin_rod_along_the_first_axis_of_its_universal_joint_is_resisted_once_it_has_turned():
+    """At an angle b about the second axis its moment about the first is m L^2/3 sin^2 b; efforts alone, no gravity."""
+    m = bc.Mechanism("rod", gravity=(0.0, 0.0, 0.0))
+    m.rod("rod", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), mass=1.0)
+    m.joint("hooke", "universal", "ground", "rod", (0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0), axis2=(0.0, 0.0, 1.0))
+    a = bc.compile(m.build(), optimisation=0).acceleration([0.3, 0.4], [0.0, 0.0], [0.2, 0.5])
+    np.testing.assert_allclose(a, [3 * 0.2 / np.sin(0.4) ** 2, 3 * 0.5], rtol=1e-13)

@@ -84,21 +84,22 @@ def _shift(offset: Array) -> Array:
 
 
 def _idle(felt: Array, joint: Joint, armature: Sequence[float]) -> Array:
-    """Columns: what S^T I S + armature does not resist."""
-    S = _directions(joint)
-    D = S.T @ felt @ S + np.diag(armature)
+    """Columns: what S^T I S + armature does not resist, wherever the joint is (directions of universal joints move)."""
     stiffest = np.repeat([np.trace(felt[:3, :3]), felt[5, 5]], 3)
-    bound = (S**2).T @ stiffest
+    D, bound = np.diag(armature).astype(float), np.zeros(joint.nv)
+    for q in (joint.neutral, [x + 0.5 for x in joint.neutral]) if joint.quaternion is None else (joint.neutral,):
+        S = _directions(joint, q)
+        D, bound = D + S.T @ felt @ S, bound + (S**2).T @ stiffest
     alone = np.diag(D) <= TINY * bound
     scale = np.sqrt(np.where(alone, 1.0, np.diag(D)))
     values, ways = np.linalg.eigh(np.where(np.outer(~alone, ~alone), D / np.outer(scale, scale), np.diag(~alone)))
     return np.asarray((ways / scale[:, None])[:, values <= TINY])
 
 
-def _directions(joint: Joint) -> Array:
+def _directions(joint: Joint, q: Sequence[float]) -> Array:
     """S (6,nv) in axes parallel to the world's; the joint gives it with its own axis on z, and the second on x."""
     data = JointData(pitch=0.0 if joint.pitch is None else value_of(joint.pitch))
-    S = np.array([[*motion.w, *motion.v] for motion in joint.directions(joint.neutral, data)], dtype=float).T
+    S = np.array([[*motion.w, *motion.v] for motion in joint.directions(q, data)], dtype=float).T
     turn = (
         np.eye(3)
         if joint.axis is None
