@@ -19,7 +19,7 @@ from bellcrank.plan.nodes import blocks
 from bellcrank.plan.nodes.blocks import make_nodes
 from bellcrank.plan.nodes.condensed_places import places_in_turn
 
-from ..closed_linkages import four_bar, ladder, lattice, n_four_bar, spatial_ladder
+from ..closed_linkages import Bar, Z, four_bar, ladder, lattice, linkage, n_four_bar, spatial_ladder
 from ..closed_states import moving
 
 
@@ -59,6 +59,26 @@ def test_a_gear_between_any_joints_of_a_chain_is_one_node(terms):
     state = moving(model, 3)
     expected = bc.compile(model, "multipliers").acceleration(**state)
     np.testing.assert_allclose(bc.compile(model).acceleration(**state), expected, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("n", [9, 20])
+def test_sliders_between_slanting_faces_rise_as_one(n):
+    """Vertical sliders side by side: n_z (z_k+1 - z_k) = 0 at each face, so that all rise as one, by their mean effort.
+
+    The coefficients of these equations are numbers of the model alone, at every position.
+    """
+    rng = np.random.default_rng(0)
+    feet = [np.array([float(k), 0.0, 0.0]) for k in range(n)]
+    bars = [Bar(f"slider{k}", -1, foot, foot + [0.0, 0.0, 0.5], ("prismatic", Z)) for k, foot in enumerate(feet)]
+    model, _ = linkage("sliders", bars, gravity=(0.0, 0.0, -9.81))
+    normals = rng.uniform(0.2, 1.0, (n - 1, 3))
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    faces = [Closure(f"face{k}", "point_on_plane", k, k + 1, axis=tuple(x), value=x[0]) for k, x in enumerate(normals)]
+    dynamics = bc.compile(replace(model, closures=tuple(faces)), optimisation=0)
+    assert all(signature.condensed for signature in dynamics.plan.nodes.signatures)
+    tau = rng.uniform(-1.0, 1.0, n)
+    still = np.zeros(n)
+    np.testing.assert_allclose(dynamics.acceleration(still, still, tau), np.full(n, tau.mean() - 9.81), rtol=1e-13)
 
 
 @pytest.mark.parametrize("make", [n_four_bar, ladder])

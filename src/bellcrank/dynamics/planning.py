@@ -19,6 +19,7 @@ from ..spatial.rank import RANK_TOLERANCE, independent_rows
 from .evaluation import Evaluation
 from .node_ranks import plan_generic_nodes, plan_nodes
 from .options import Variant, checked_variant, choose, stabilisation
+from .resistance import light_joints, why_not, why_not_with_open_loops
 
 if TYPE_CHECKING:
     from ..design import Design
@@ -35,6 +36,7 @@ class Planned:
     program: Program
     variant: Variant | None = None
     design: Design | None = None  # whose parameters the plan lets vary
+    undetermined: str = ""  # why there are no accelerations, whatever the state
 
     def chosen_at(self, q: NDArray[np.float64], t: float) -> Planned:
         """The plan in which the equations that are kept of the closures are chosen at q."""
@@ -48,7 +50,9 @@ class Planned:
         formulation, program = self.formulation, self.program
         if self.plan.nodes is not None:
             formulation, program = choose("multipliers", None, closed=True)
-        return Planned(replace(self.plan, nodes=None, selected_rows=()), formulation, program, design=self.design)
+        plan = replace(self.plan, nodes=None, selected_rows=())
+        light = () if self.design else light_joints(self.plan.model)
+        return Planned(plan, formulation, program, design=self.design, undetermined=why_not_with_open_loops(plan.model, light))
 
 
 def planned(
@@ -91,10 +95,13 @@ class _Asked(NamedTuple):
         over_numbers = None if design is None else design.recording.model
         plan = make_plan(model, tolerance=self.tolerance, baumgarte=self.baumgarte, over_numbers=over_numbers)
         first = Planned(plan, self.name, self.program, self.variant, design)
+        light = () if design else light_joints(model)
         if not self.program.nodes:
-            return first
-        found = replace(first, plan=replace(first.plan, nodes=plan_generic_nodes(first.plan, Evaluation(first))))
-        if self.formulation == "auto" and _multipliers_are_much_faster(found.plan):
+            return replace(first, undetermined=why_not_with_open_loops(model, light))
+        opened = Evaluation(first)
+        why, nodes = why_not(opened, light), plan_generic_nodes(first.plan, opened)
+        found = replace(first, undetermined=why, plan=replace(first.plan, nodes=nodes))
+        if self.formulation == "auto" and not light and _multipliers_are_much_faster(found.plan):
             return replace(found.by_multipliers(), variant=self.variant)
         return found
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ...formulations import QUANTITIES
 from ..differentiation import Changes, derivatives
 from ..evaluation import Array, Evaluation, OrZero
+from ..quantities.accelerations import require_determined
 
 FEW = 6  # coordinates of a tree up to which one call costs less than two with fewer operations
 
@@ -35,6 +36,7 @@ def jacobians(
 
     They are those of the formulation's own acceleration, also where the loops are not closed.
     """
+    require_determined(dyn)
     given, batched = dyn.checked({"q": q, "v": v, "tau": tau})
     way = _by_acceleration if dyn.model.closures or dyn.model.nv <= FEW else _by_inverse_dynamics
     parts = way(dyn, given, t, inputs)

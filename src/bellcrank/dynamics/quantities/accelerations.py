@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import BellcrankError, DynamicsError
 from ...kernels.processor import lane_count
-from ...model import Model
 from ...model.spec.problems import names as named
 from ...wording import argument
 from ..evaluation import Array, Evaluation, OrZero
@@ -27,8 +26,8 @@ def direct_call(dyn: Evaluation) -> tuple[DirectCall, tuple[str, ...]]:
 
     Code that is not optimised waits until it is asked for, and variants need none: there the call declines always.
     """
-    if dyn.model.kinematic:
-        return partial(_refuse, dyn.model), ()
+    if _is_undetermined(dyn):
+        return partial(require_determined, dyn), ()
     if dyn.optimisation == 0 or dyn.planned.variant is not None:
         return decline, ()
     kernel = dyn.kernel(dyn.program, 1)
@@ -37,8 +36,8 @@ def direct_call(dyn: Evaluation) -> tuple[DirectCall, tuple[str, ...]]:
 
 def direct_batch(dyn: Evaluation) -> DirectCall:
     """A function that evaluates accelerations of rows of states, in lanes of machine code."""
-    if dyn.model.kinematic:
-        return partial(_refuse, dyn.model)
+    if _is_undetermined(dyn):
+        return partial(require_determined, dyn)
     if dyn.optimisation == 0 or dyn.planned.variant is not None:
         return decline
     return dyn.kernel(dyn.program, lane_count()).many() or decline
@@ -49,8 +48,17 @@ def decline(*arguments: Any) -> bool:
     return False
 
 
-def _refuse(model: Model, *arguments: Any) -> bool:
-    """Stands in place of an acceleration, where the model was loaded for kinematics."""
+def _is_undetermined(dyn: Evaluation) -> bool:
+    return dyn.model.kinematic or bool(dyn.planned.undetermined)
+
+
+def require_determined(dyn: Evaluation, *arguments: Any) -> bool:
+    """Also in place of an acceleration: raises if no state determines it, since some joints move nothing that has mass."""
+    model = dyn.model
+    if dyn.planned.undetermined:
+        raise DynamicsError(f"model {model.name!r} has no accelerations, and no runs: {dyn.planned.undetermined}.")
+    if not model.kinematic:
+        return False
     assert model.source is not None
     raise DynamicsError(
         f"model {model.name!r} has no accelerations, and no runs: it was loaded for kinematics, and the joints "

@@ -11,6 +11,7 @@ from ...errors import StateError
 from ...formulations import QUANTITIES
 from ...machine.steps.programs import MASS, MINIMUM_NORM, projections
 from ..evaluation import Array, Evaluation, OrZero
+from .accelerations import require_determined
 from .closing_joints import coordinates
 from .minimum_norm import eased, loaded_by_self_stresses
 
@@ -50,6 +51,7 @@ def multipliers(
     least norm, except by "coordinate_reduction" for models with more than MOST_ENTRIES entries in their Jacobian: there
     those of the closures alone are, or, in blocks of several nodes, what it found redundant has none.
     """
+    require_determined(dyn)
     given = {"q": q, "v": v, "tau": tau}
     if dyn.plan.nodes is None:
         rows = dyn.table("multipliers", given, t, inputs, shape=(dyn.equations, 3))

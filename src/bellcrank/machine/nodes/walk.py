@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..walk import Walk
 
 Turn = tuple[tuple[Number, ...], ...]
+OF_CLOSURES = "node_closure_data"
 
 
 def block_width(plan: Plan) -> int:
@@ -84,8 +85,8 @@ def turn_of(world: Matrix, own: Matrix) -> Turn:
 class NodeClosure:
     """Implements formulations.NodeClosure."""
 
-    def __init__(self, node: WalkedNode, shape: ClosureShape, index: Integer, row: Integer):
-        self.node, self.shape, self.index, self.row = node, shape, index, row
+    def __init__(self, node: WalkedNode, shape: ClosureShape, index: Integer, row: Integer, place: int):
+        self.node, self.shape, self.index, self.row, self.place = node, shape, index, row, place
         self.a, self.b, self.path_a, self.path_b, self.kept = shape.a, shape.b, shape.path_a, shape.path_b, shape.kept
         self.checked, self.rows = shape.checked, shape.signature.rows
         self.constants = dict(shape.constants)
@@ -95,15 +96,15 @@ class NodeClosure:
             return self.constants[slot]
         walk = self.node.walk
         if not walk.e.folds:
-            return walk.array("node_closure_data")[self.row, slot]
-        value = self._read("node_closure_data", slot)
+            return walk.array(OF_CLOSURES)[self.row, slot]
+        value = self.load(OF_CLOSURES, slot)
         varies = walk.of_design and slot in self.shape.signature.varied
-        return Dual(value, [self._read("d_node_closure_data", slot)]) if varies else value
+        return Dual(value, [self.load(f"d_{OF_CLOSURES}", slot)]) if varies else value
 
-    def _read(self, name: str, slot: int) -> Number:
+    def load(self, name: str, slot: int) -> Number:
         walk = self.node.walk
         array = walk.array(name)
-        return walk.e.once((name, slot), self.index, lambda: array[self.row, slot])
+        return walk.e.once((name, slot, self.place), self.index, lambda: array[self.row, slot])
 
     def _entry(self, column: str) -> Integer:
         return self.node.walk.array("closure_table")[self.index, column]
@@ -151,7 +152,8 @@ class WalkedNode(CondensedForms, LinkMessages):
         self.__dict__.update(_workspace=walk.node_workspaces[signature], places=node_places(signature))
         numbers = self._numbers("bodies", len(signature.above))
         closures, rows = (self._numbers(name, len(signature.closures)) for name in ("closures", "closure_rows"))
-        held = [NodeClosure(self, *x) for x in zip(signature.closures, closures, map(self._row, rows), strict=True)]
+        given = zip(signature.closures, closures, map(self._row, rows), range(len(rows)), strict=True)
+        held = [NodeClosure(self, *x) for x in given]
         self.__dict__.update(
             body_numbers=numbers,
             bodies=[NodeBody(s, walk, numbers[k], k, self._columns(k)) for k, s in enumerate(signature.bodies)],
@@ -195,7 +197,9 @@ class WalkedNode(CondensedForms, LinkMessages):
     # what a record asks for
 
     def load(self, array: str, k: int, place: int) -> Number:
-        return self.bodies[place].load(array, k)
+        """Of the body or the closure at a place."""
+        owners = self.closures or self.closing if array.endswith(OF_CLOSURES) else self.bodies
+        return owners[place].load(array, k)
 
     def memory(self, column: str = "memory") -> str:
         """Address of the numbers that steps keep on this node, or of the matrices, in machine code."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,20 @@ from ...numbers.variable import value_of, values_of
 from ..manifold import cross_matrix
 from ..order import outward_order
 
+if TYPE_CHECKING:
+    from ..model import Model
+
 Array = NDArray[np.float64]
 
 TINY = 1e-13  # of what the same mass would give in its stiffest direction: rounding only
+
+
+class Unresisted(NamedTuple):
+    """A joint, whether it carries no mass at all, and combinations of its velocities that move no inertia: (nv, .)."""
+
+    joint: int
+    massless: bool
+    ways: Array
 
 
 def unresisted(
@@ -28,7 +40,7 @@ def unresisted(
     armature: Sequence[Sequence[float]],
     driven: Sequence[bool] = (),
     tied: Collection[int] = (),
-) -> Iterator[tuple[int, bool]]:
+) -> Iterator[Unresisted]:
     """Joints whose own block of the mass matrix, S^T I S + armature, is singular in every configuration.
 
     That is known for joints that carry no mass at all (True), and for those beyond which nothing moves, since I is then
@@ -43,9 +55,9 @@ def unresisted(
         if (driven and driven[i]) or held[i]:
             pass
         elif nv and not heavy[i] and not all(armature[i]):
-            yield i, True
-        elif nv and heavy[i] and last[i] and _singular(felt[i], joints[i], armature[i]):
-            yield i, False
+            yield Unresisted(i, True, np.eye(nv)[:, np.equal(armature[i], 0)])
+        elif nv and heavy[i] and last[i] and (ways := _idle(felt[i], joints[i], armature[i])).size:
+            yield Unresisted(i, False, ways)
         if parent >= 0:
             held[parent] |= held[i]
             heavy[parent] |= heavy[i]
@@ -71,21 +83,23 @@ def _shift(offset: Array) -> Array:
     return shift
 
 
-def _singular(felt: Array, joint: Joint, armature: Sequence[float]) -> bool:
-    S = _directions(joint)
-    D = S.T @ felt @ S + np.diag(armature)
+def _idle(felt: Array, joint: Joint, armature: Sequence[float]) -> Array:
+    """Columns: what S^T I S + armature does not resist, wherever the joint is (directions of universal joints move)."""
     stiffest = np.repeat([np.trace(felt[:3, :3]), felt[5, 5]], 3)
-    bound = (S**2).T @ stiffest
-    scale = np.sqrt(np.diag(D).clip(min=0.0))
-    if (np.diag(D) <= TINY * bound).any():
-        return True
-    return bool(np.linalg.eigvalsh(D / np.outer(scale, scale))[0] <= TINY)
+    D, bound = np.diag(armature).astype(float), np.zeros(joint.nv)
+    for q in (joint.neutral, [x + 0.5 for x in joint.neutral]) if joint.quaternion is None else (joint.neutral,):
+        S = _directions(joint, q)
+        D, bound = D + S.T @ felt @ S, bound + (S**2).T @ stiffest
+    alone = np.diag(D) <= TINY * bound
+    scale = np.sqrt(np.where(alone, 1.0, np.diag(D)))
+    values, ways = np.linalg.eigh(np.where(np.outer(~alone, ~alone), D / np.outer(scale, scale), np.diag(~alone)))
+    return np.asarray((ways / scale[:, None])[:, values <= TINY])
 
 
-def _directions(joint: Joint) -> Array:
+def _directions(joint: Joint, q: Sequence[float]) -> Array:
     """S (6,nv) in axes parallel to the world's; the joint gives it with its own axis on z, and the second on x."""
     data = JointData(pitch=0.0 if joint.pitch is None else value_of(joint.pitch))
-    S = np.array([[*motion.w, *motion.v] for motion in joint.directions(joint.neutral, data)], dtype=float).T
+    S = np.array([[*motion.w, *motion.v] for motion in joint.directions(q, data)], dtype=float).T
     turn = (
         np.eye(3)
         if joint.axis is None
@@ -99,3 +113,14 @@ def frame(z: Array, along_x: Sequence[float] | Array | None = None) -> Array:
     x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))]) if along_x is None else np.array(along_x, dtype=float)
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(z, x), z])
+
+
+def unresisted_with_open_loops(model: Model) -> list[Unresisted]:
+    """Joints of the tree that move no inertia in some direction, whatever closures may tie them to."""
+    armature, at = [], 0
+    for joint, driven in zip(model.joints, model.driven, strict=True):
+        size = 0 if driven else joint.nv
+        armature.append(model.armature[at : at + size].tolist())
+        at += size
+    arrays = model.position, model.mass, model.center, model.inertia
+    return list(unresisted(model.parents, model.joints, *arrays, armature, model.driven.tolist()))

@@ -126,6 +126,8 @@ class KeptRows:
         """The multipliers, if they see more equations than were kept."""
         nodes, t = self.dynamics.plan.nodes, float(outcome.times[closed])
         other = self.dynamics.by_multipliers()
+        if other.planned.undetermined:
+            return outcome, None
         other = other.replanned(other.projected(outcome.q[closed], outcome.v[closed], t=t, steps=2)[0], t)
         rank, kept = len(other.plan.selected_rows), len(self.dynamics.plan.selected_rows) if nodes is None else nodes.rank
         if closed == 0 or rank <= kept:
