@@ -17,7 +17,7 @@ from ...integrate import METHODS, RADAU
 from ...kernels.stopwatch import compiling
 from ...machine.steps.cuts.known import known_surfaces, known_times
 from ...machine.steps.declared import LEFT
-from ...machine.steps.lanes.runs import PLACES, Own, Patience, Progress, Room, run_lanes
+from ...machine.steps.lanes.runs import PLACES, Own, Patience, Progress, Workspace, run_lanes
 from ...model import Model
 from ...model.manifold import unit_quaternions
 from ...plan import Plan, make_plan
@@ -64,7 +64,7 @@ class ManyRuns:
         self.plan = replace(self.dynamics.plan, lane_designs=design is not None)
         if method != AUTO:
             _must_run_in_lanes(self.plan, method, self.times)
-        self._rooms: dict[tuple[str, int], Room] = {}
+        self._workspaces: dict[tuple[str, int], Workspace] = {}
 
     def _made(self, optimisation: int) -> Dynamics:
         with compiling():
@@ -148,7 +148,7 @@ class ManyRuns:
             "meanwhile": _nothing if method == AUTO else partial(_warn_of_stiffness, stiffness, numbers),
             "patience": Patience(most, LOOK, HOPELESS * most),
             "substeps": substeps,
-            "made": self._rooms,
+            "made": self._workspaces,
         }
         run = partial(run_lanes, self.plan, dynamics.program, **to_all)
         found = run(method=scheme, start=start, slopes=slopes, reals=reals, leaves=leaves, numbers=numbers, own=own)

@@ -85,9 +85,9 @@ class Own(NamedTuple):
         return Own(*(x[rows] for x in self))
 
 
-class Room(NamedTuple):
-    """Where groups of runs take place: the memory of one before it begins, with its machine code; where numbers of designs go;
-    and blocks that are free."""
+class Workspace(NamedTuple):
+    """What groups of runs need: the memory of one before it begins, with its machine code; the places of numbers of designs; and
+    blocks that are free."""
 
     one: Memory
     places: Places
@@ -119,7 +119,7 @@ def run_lanes(
     own: Own | None = None,
     substeps: int = 1,
     grid: Array | None = None,
-    made: dict[tuple[str, int], Room] | None = None,
+    made: dict[tuple[str, int], Workspace] | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Runs from states ``start`` (q, v, tau, u by run) and their ``slopes`` (qdot, a).
 
@@ -136,23 +136,24 @@ def run_lanes(
     ``numbers``: of the runs, in order, which decide who shares lanes; 0, 1, ... unless given. ``own``: where runs have designs
     of their own (then the plan says so). ``substeps``: of a method of fixed steps, so many of length h
     from one time of the ``grid`` to the next; ``times`` are some of the grid, and all of it unless it is given.
-    ``made``: rooms that calls with the same plan, times and corners share, by method and number of corners.
+    ``made``: workspaces that calls with the same plan, times and corners share, by method and number of corners.
     """
     count, model, lanes = len(start["q"]), plan.model, lane_count()
     most, shared = corners.shape[-1] if own is None else own.corners.shape[1], {} if made is None else made
-    room = shared.get((method.name, most))
-    if room is None:
+    workspace = shared.get((method.name, most))
+    if workspace is None:
         memory = _memory(plan, program, method, times, corners, most, times if grid is None else grid)
-        room = shared[method.name, most] = Room(memory, lane_places(plan) if plan.lane_designs else {}, SimpleQueue())
-    layout = room.one.layout
+        workspace = Workspace(memory, lane_places(plan) if plan.lane_designs else {}, SimpleQueue())
+        shared[method.name, most] = workspace
+    layout = workspace.one.layout
     given: Rows = {**start, **slopes, **(places or {name: np.zeros(count, dtype=np.int64) for name in PLACES})}
     each_reals = {name: np.broadcast_to(value, count) for name, value in reals.items()}
-    lot = _Lot(room, leaves, patience, substeps)
+    job = _Job(workspace, leaves, patience, substeps)
     found = _unfilled(layout, count)
     together = _together(np.arange(count) if numbers is None else numbers, lanes)
-    blocks = np.split(together, range(lot.most(len(together)), len(together), lot.most(len(together))))
-    jobs = [workers().submit(lot.run, block, given, each_reals, own, found) for block in blocks]
-    lot.wait(jobs, meanwhile)
+    most_groups = job.most(len(together))
+    blocks = np.split(together, range(most_groups, len(together), most_groups))
+    job.wait([workers().submit(job.run, block, given, each_reals, own, found) for block in blocks], meanwhile)
     last_q, last_v, last_anchors = layout.split(found.pop("last"))
     found |= {"last_q": last_q, "last_v": last_v, "last_u": np.hstack([start["u"][:, : len(model.inputs)], last_anchors])}
     return found
@@ -187,14 +188,13 @@ def _unfilled(layout: Layout, count: int) -> Rows:
     return found | {"last": np.empty((count, layout.state // layout.lanes))}
 
 
-class _Lot:
+class _Job:
     """All groups of runs, and the blocks in which they run, one after the other."""
 
-    def __init__(self, room: Room, leaves: float, patience: Patience, substeps: int):
-        self.one, self.free, self.leaves, self.substeps = room.one, room.free, leaves, substeps
-        self.patience, self.interrupted = patience, stopping()
+    def __init__(self, workspace: Workspace, leaves: float, patience: Patience, substeps: int):
+        self.one, self.places, self.free = workspace
+        self.leaves, self.substeps, self.patience, self.interrupted = leaves, substeps, patience, stopping()
         self.going: set[_Block] = set()
-        self.places = room.places
 
     def most(self, groups: int) -> int:
         """Groups of a block."""
@@ -221,17 +221,17 @@ class _Lot:
         block.leaves, block.substeps = self.leaves, self.substeps
         return block
 
-    def wait(self, jobs: list[Future[None]], meanwhile: Callable[[list[Progress]], None]) -> None:
+    def wait(self, blocks: list[Future[None]], meanwhile: Callable[[list[Progress]], None]) -> None:
         try:
-            while wait(jobs, timeout=_LOOK_SECONDS).not_done:
-                meanwhile([found for block in list(self.going) for found in block.stiff_runs()])
+            while wait(blocks, timeout=_LOOK_SECONDS).not_done:
+                meanwhile([found for running in list(self.going) for found in running.stiff_runs()])
         except BaseException as reason:
             self.interrupted.set()
-            wait(jobs)
+            wait(blocks)
             if not isinstance(reason, KeyboardInterrupt):
                 raise
-        for job in jobs:
-            job.result()
+        for block in blocks:
+            block.result()
 
 
 class _Block(Groups):
