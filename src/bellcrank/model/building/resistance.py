@@ -117,6 +117,9 @@ def frame(z: Array, along_x: Sequence[float] | Array | None = None) -> Array:
 
 def unresisted_with_open_loops(model: Model) -> list[Unresisted]:
     """Joints of the tree that move no inertia in some direction, whatever closures may tie them to."""
+    turned = np.linalg.eigvalsh(_spatial_inertia(model.mass, model.center, model.inertia)[:, :3, :3])
+    if ((model.mass > 0) & (turned[:, 0] > 10 * TINY * turned[:, 2])).all():
+        return []  # every body resists every motion
     armature, at = [], 0
     for joint, driven in zip(model.joints, model.driven, strict=True):
         size = 0 if driven else joint.nv
