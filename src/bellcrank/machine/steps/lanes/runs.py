@@ -86,8 +86,8 @@ class Own(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What groups of runs need: the memory of one before it begins, with its machine code; the places of numbers of designs; and
-    blocks that are free."""
+    """The memory of a group of runs before it begins, with its machine code; the places of numbers of designs; blocks that are
+    free."""
 
     one: Memory
     places: Places
