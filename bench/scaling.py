@@ -35,7 +35,7 @@ def stub(with_task: bytes, k: int, rows: int, first: int, last: int) -> Chunk:
     count = last - first
     rng = np.random.default_rng(first)
     numbers = {name: rng.random(count) for name in ("fastest", "left", "reached")}
-    others = {"status": np.zeros(count, dtype=np.int8), "reason": np.zeros((count, 1), dtype=np.uint8)}
+    others = {"status": np.zeros(count, dtype=np.int8), "reason": np.full(count, None)}
     return packed(k, rows, {**numbers, **others}, {name: rng.random(count) for name in ("upper.mass", "initial.elbow.q.0")})
 
 
