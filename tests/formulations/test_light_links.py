@@ -9,6 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import DynamicsError
+from bellcrank.joints import make_joint
 from bellcrank.model.generators import chain
 
 from .. import closed_reference as ref
@@ -71,10 +72,15 @@ def test_a_universal_joint_at_its_end_turns_a_thin_rod():
         dynamics.acceleration(model.initial_q, model.initial_v)
 
 
-def test_a_long_chain_with_a_point_mass_at_its_end_is_not_left_to_the_multipliers():
-    """Few equations on many joints, which the multipliers would be quicker at."""
+@pytest.mark.parametrize("last", ["spherical", "planar"])
+def test_a_long_chain_with_a_point_mass_at_its_end_is_not_left_to_the_multipliers(last):
+    """Few equations on many joints, which the multipliers would be quicker at; the body turns about its point mass as its
+    planar joint lets it, in another combination of its coordinates at every position."""
     model = chain(20, kind="spherical")
-    model = replace(model, inertia=np.concatenate([model.inertia[:-1], np.zeros((1, 3, 3))]))
+    axes = {"axis": (0.3, -0.5, 0.8), "axis2": (0.8, 0.0, -0.3)} if last == "planar" else {}
+    joint = make_joint(last, **axes)
+    parts = {"joints": (*model.joints[:-1], joint), "given_q": [*model.given_q[:-4], *joint.neutral]}
+    model = replace(model, **parts, inertia=np.concatenate([model.inertia[:-1], np.zeros((1, 3, 3))]))
     origins = design_points(model)
     lock = between("lock", -1, 19, origins[19] + (0.2, 0.1, 0.3), origins, "universal", (1, 0, 0), axis2=(0, 1, 0))
     model = replace(model, closures=(lock,))

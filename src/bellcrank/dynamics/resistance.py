@@ -45,14 +45,14 @@ def why_not(dynamics: Evaluation, light: Sequence[Unresisted]) -> str:
     where = next(configurations(dynamics, np.array(model.given_q)), None) if light else None
     if where is None:
         return ""
-    Z = _columns(model, light) / dynamics.plan.length ** slides(model)[:, None]
+    Z = _columns(model, light, where[0]) / dynamics.plan.length ** slides(model)[:, None]
     Z = Z / np.linalg.norm(Z, axis=0)
     _, s, Vt = np.linalg.svd(comparable_rows(dynamics, *where) @ Z)
     left = Vt[rank_of(s, dynamics.plan.tolerance, unit=1.0) :]
     if not len(left):
         return ""
     k = int(np.abs(Z @ left[0]).argmax())
-    joint = next(one for one in light if 0 <= k - model.v_index[one.joint] < len(one.ways))
+    joint = next(one for one in light if 0 <= k - model.v_index[one.joint] < model.joints[one.joint].nv)
     return (
         f"{_named(model, joint)}, and the loops do not hinder that: its acceleration is undetermined. "
         "Give the body inertia (a rod: a radius), give the joint an armature, or choose another joint"
@@ -64,11 +64,11 @@ def _named(model: Model, light: Unresisted) -> str:
     return f'joint "{joint}" moves body "{body}" without any inertia in one of its directions'
 
 
-def _columns(model: Model, light: Sequence[Unresisted]) -> NDArray[np.float64]:
-    Z = np.zeros((model.nv, sum(one.ways.shape[1] for one in light)))
-    column = 0
-    for joint, _, ways in light:
-        first, count = model.v_index[joint], ways.shape[1]
-        Z[first : first + len(ways), column : column + count] = ways
-        column += count
-    return Z
+def _columns(model: Model, light: Sequence[Unresisted], q: NDArray[np.float64]) -> NDArray[np.float64]:
+    columns = []
+    for one in light:
+        joint, first, at = model.joints[one.joint], model.v_index[one.joint], model.q_index[one.joint]
+        ways = one.ways(joint, q[at : at + joint.nq].tolist())
+        columns.append(np.zeros((model.nv, ways.shape[1])))
+        columns[-1][first : first + joint.nv] = ways
+    return np.hstack(columns)

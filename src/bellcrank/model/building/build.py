@@ -199,7 +199,7 @@ class _Rows:
         given = position, mass, center, inertia, armature, self.driven
         tied = {row for closure in self.closures for row in (closure.body_a, closure.body_b, *(t[0] for t in closure.terms))}
         known = () if self.spec.source is None else self.spec.source.undetermined
-        for i, massless, _ in unresisted(self.tree.inboard, self.joints, *given, tied):
+        for i, massless, *_ in unresisted(self.tree.inboard, self.joints, *given, tied):
             item, body = self.items[i], self.tree.carried[i]
             if item.name in known:
                 continue

@@ -23,11 +23,18 @@ TINY = 1e-13  # of what the same mass would give in its stiffest direction: roun
 
 
 class Unresisted(NamedTuple):
-    """A joint, whether it carries no mass at all, and combinations of its velocities that move no inertia: (nv, .)."""
+    """A joint, whether it carries no mass at all, what it carries, and its armature."""
 
     joint: int
     massless: bool
-    ways: Array
+    felt: Array
+    armature: Sequence[float]
+
+    def ways(self, joint: Joint, q: Sequence[float]) -> Array:
+        """Combinations of its velocities that move no inertia at q, (nv, .)."""
+        if self.massless:
+            return np.eye(joint.nv)[:, np.equal(self.armature, 0)]
+        return _idle(self.felt, joint, self.armature, q)
 
 
 def unresisted(
@@ -55,9 +62,9 @@ def unresisted(
         if (driven and driven[i]) or held[i]:
             pass
         elif nv and not heavy[i] and not all(armature[i]):
-            yield Unresisted(i, True, np.eye(nv)[:, np.equal(armature[i], 0)])
-        elif nv and heavy[i] and last[i] and (ways := _idle(felt[i], joints[i], armature[i])).size:
-            yield Unresisted(i, False, ways)
+            yield Unresisted(i, True, felt[i], armature[i])
+        elif nv and heavy[i] and last[i] and _is_idle(felt[i], joints[i], armature[i]):
+            yield Unresisted(i, False, felt[i], armature[i])
         if parent >= 0:
             held[parent] |= held[i]
             heavy[parent] |= heavy[i]
@@ -83,13 +90,18 @@ def _shift(offset: Array) -> Array:
     return shift
 
 
-def _idle(felt: Array, joint: Joint, armature: Sequence[float]) -> Array:
-    """Columns: what S^T I S + armature does not resist, wherever the joint is (directions of universal joints move)."""
+def _is_idle(felt: Array, joint: Joint, armature: Sequence[float]) -> bool:
+    """At two positions, since the directions of some joints move."""
+    positions = [joint.neutral] + ([[x + 0.5 for x in joint.neutral]] if joint.quaternion is None else [])
+    return all(_idle(felt, joint, armature, q).size for q in positions)
+
+
+def _idle(felt: Array, joint: Joint, armature: Sequence[float], q: Sequence[float]) -> Array:
+    """Columns: what S^T I S + armature does not resist."""
+    S = _directions(joint, q)
+    D = S.T @ felt @ S + np.diag(armature)
     stiffest = np.repeat([np.trace(felt[:3, :3]), felt[5, 5]], 3)
-    D, bound = np.diag(armature).astype(float), np.zeros(joint.nv)
-    for q in (joint.neutral, [x + 0.5 for x in joint.neutral]) if joint.quaternion is None else (joint.neutral,):
-        S = _directions(joint, q)
-        D, bound = D + S.T @ felt @ S, bound + (S**2).T @ stiffest
+    bound = (S**2).T @ stiffest
     alone = np.diag(D) <= TINY * bound
     scale = np.sqrt(np.where(alone, 1.0, np.diag(D)))
     values, ways = np.linalg.eigh(np.where(np.outer(~alone, ~alone), D / np.outer(scale, scale), np.diag(~alone)))
