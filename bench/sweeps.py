@@ -2,7 +2,7 @@
 
     python bench/sweeps.py [--quick]      runs a second of processor time (per core), and on all processors at once
     python bench/sweeps.py --cores        what the second core brings, by the clock on the wall: for an idle machine; with
-                                          --times 10 of sweeps that are ten times as long (processes take them over)
+                                          --times 4 of sweeps that are four times as long
     python bench/sweeps.py --workers      what a second worker of a local Dask cluster brings: the same; both may be given
 
 All by rk4 with the same step, coordinates and velocities stored at every step. The arm has seven joints and starts from other

@@ -90,7 +90,7 @@ class Lanes:
     worth_processes   s that the runs which are left must take for processes to be started
     """
 
-    few, worth_processes = GROUP, 10.0
+    few, worth_processes = GROUP, np.inf  # on two processors they brought nothing
 
     def __init__(self, task: Task, design: Design):
         keep_freed_memory()

@@ -1,4 +1,4 @@
-"""The threads that compute pieces of a sweep on this machine, and processes that take their work over in long sweeps.
+"""The threads that compute pieces of a sweep on this machine, and processes that take their work over.
 
 Threads are there at once, but Python runs in one of them at a time. Runs that go through lanes hardly need it; a run by
 ``simulate`` is mostly Python. So each thread hands its pieces to a process of its own, once there is one: they take about a
