@@ -85,6 +85,16 @@ def test_a_sweep_that_cannot_be_sent_goes_on_in_one_process(pendulum, asked, mon
     assert (shared.status == 0).all() and not asked
 
 
+def test_processes_that_cannot_read_the_sweep_are_reported_once(pendulum, asked, monkeypatch):
+    """As where a class is known to the caller's script alone."""
+    monkeypatch.setattr("bellcrank.studies.sweeps.sharing.team.pickle.dumps", lambda task: b"cnowhere\nNothing\n.")
+    with pytest.warns(bc.BellcrankWarning) as warned:
+        shared = swept(pendulum, **ALONE)
+    (message,) = [str(w.message) for w in warned if "process" in str(w.message)]
+    assert message.startswith("a process of the sweep did not start (ModuleNotFoundError: No module named 'nowhere')")
+    assert (shared.status == 0).all() and not asked
+
+
 def test_a_process_ends_with_the_one_that_it_works_for(pendulum):
     """Whatever ends that one, its end of the pipe is closed, perhaps in the middle of a question."""
     spread = {path: Bounds(*ends) for path, ends in PARAMETERS.items()}

@@ -62,5 +62,5 @@ def chunks_here(task: Task, kept: Store, missing: list[int]) -> Generator[Chunk]
             yield finished(waiting.popleft())
     finally:
         team.end()
-        for note in team.notes:
+        for note in dict.fromkeys(team.notes):
             warn(note)

@@ -50,7 +50,7 @@ class Process:
             answer: Answer = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError, ValueError):  # ValueError: a pipe that is closed
             process.kill()
-            raise Ended(why_it_ended(process)) from None
+            raise Ended(why_it_ended(process) or "exit code 0") from None
         if answer.problem is not None:
             raise answer.problem
         return answer
