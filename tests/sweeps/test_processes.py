@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from bellcrank.studies.study.spec import RunOptions
 from bellcrank.studies.study.variations import Bounds
 from bellcrank.studies.sweeps.runners import OneByOne
 from bellcrank.studies.sweeps.running import task_of
+from bellcrank.studies.sweeps.sharing import team
 from bellcrank.studies.sweeps.sharing.process import Ended, Process
 from bellcrank.studies.sweeps.sharing.team import Team
 from tests.sweeps.test_sweeps import OUTPUTS, PARAMETERS, same, swept
@@ -33,9 +35,9 @@ def asked(monkeypatch):
         pieces.append((process, first))
         return run(process, first, last, designs)
 
-    def waited(team):
-        start(team)
-        team._starters.shutdown(wait=True)
+    def waited(whole):
+        start(whole)
+        whole._starters.shutdown(wait=True)
 
     monkeypatch.setenv("BELLCRANK_THREADS", "2")
     monkeypatch.setattr(OneByOne, "worth_processes", -1.0)
@@ -79,7 +81,7 @@ def test_a_sweep_that_cannot_be_sent_goes_on_in_one_process(pendulum, asked, mon
     def refused(task):
         raise pickle.PicklingError("it holds a lock")
 
-    monkeypatch.setattr("bellcrank.studies.sweeps.sharing.team.pickle.dumps", refused)
+    monkeypatch.setattr(team, "pickle", SimpleNamespace(dumps=refused))
     with pytest.warns(bc.BellcrankWarning, match="cannot be sent to another one: it holds a lock"):
         shared = swept(pendulum, **ALONE)
     assert (shared.status == 0).all() and not asked
@@ -87,7 +89,7 @@ def test_a_sweep_that_cannot_be_sent_goes_on_in_one_process(pendulum, asked, mon
 
 def test_processes_that_cannot_read_the_sweep_are_reported_once(pendulum, asked, monkeypatch):
     """As where a class is known to the caller's script alone."""
-    monkeypatch.setattr("bellcrank.studies.sweeps.sharing.team.pickle.dumps", lambda task: b"cnowhere\nNothing\n.")
+    monkeypatch.setattr(team, "pickle", SimpleNamespace(dumps=lambda task: b"cnowhere\nNothing\n."))
     with pytest.warns(bc.BellcrankWarning) as warned:
         shared = swept(pendulum, **ALONE)
     (message,) = [str(w.message) for w in warned if "process" in str(w.message)]

@@ -9,6 +9,7 @@ import os
 import pickle
 import signal
 import sys
+import traceback
 import warnings
 from queue import SimpleQueue
 from threading import Thread
@@ -28,8 +29,13 @@ def main() -> None:
     sys.stdout = sys.stderr
     questions = SimpleQueue[Any]()
     Thread(target=_listen, args=(questions,), daemon=True).start()
-    with one_thread():
-        _answer(questions, answers)
+    try:
+        with one_thread():
+            _answer(questions, answers)
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)  # an interpreter that ends by itself would wait for the thread that listens
 
 
 def _listen(questions: SimpleQueue[Any]) -> None:
