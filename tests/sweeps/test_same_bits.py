@@ -17,63 +17,21 @@ from bellcrank.studies.output_names import parsed
 from bellcrank.studies.study.spec import Case, RunOptions, Study, Watched
 from bellcrank.studies.study.variations import Bounds, Lognormal
 from bellcrank.studies.sweeps.values import samples_only, taken_of
+from tests.blocks import FLOATING, block
 
-BLOCK_ON_A_BELT = """
-format = 1
-name = "block on a belt"
-
-[bodies.block]
-point_mass = { at = [0, 0, 0], mass = 2.0 }
-
-[joints.slide]
-type = "prismatic"
-parent = "ground"
-child = "block"
-point = [0, 0, 0]
-axis = "x"
-
-[springs.coil]
-joint = "slide"
-stiffness = 200.0
-
-[frictions.belt]
-joint = "slide"
-effort = 5.0
-stiffness = 2e4
-damping = 50.0
-
-[states.slid]
-rate = "=slide.v**2"
-
-[initial]
-slide = { q = 0.1 }
-"""
-BLOCK_ON_A_CREEPING_SPRING = """
-format = 1
-name = "block on a spring and a damper, one of them stiff"
-gravity = [0, 0, 0]
-
-[bodies.block]
-point_mass = { at = [0, 0, 0], mass = 1.0 }
-
-[joints.slide]
-type = "prismatic"
-parent = "ground"
-child = "block"
-point = [0, 0, 0]
-axis = "x"
-
-[springs.coil]
-joint = "slide"
-stiffness = 100.0
-
-[dampers.oil]
-joint = "slide"
-damping = 1.0
-
-[initial]
-slide = { q = 0.1 }
-"""
+BLOCK_ON_A_BELT = block(
+    '[springs.coil]\njoint = "slide"\nstiffness = 200.0',
+    '[frictions.belt]\njoint = "slide"\neffort = 5.0\nstiffness = 2e4\ndamping = 50.0',
+    '[states.slid]\nrate = "=slide.v**2"',
+    "[initial]\nslide = { q = 0.1 }",
+    mass=2.0,
+)
+BLOCK_ON_A_CREEPING_SPRING = block(
+    '[springs.coil]\njoint = "slide"\nstiffness = 100.0',
+    '[dampers.oil]\njoint = "slide"\ndamping = 1.0',
+    "[initial]\nslide = { q = 0.1 }",
+    top=FLOATING,
+)
 
 
 @dataclass(frozen=True)

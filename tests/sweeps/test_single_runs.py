@@ -9,27 +9,9 @@ import bellcrank as bc
 from bellcrank.studies.study.spec import Case, RunOptions, Study, Watched
 from bellcrank.studies.study.variations import Listed
 from bellcrank.studies.sweeps.values import samples_only
+from tests.blocks import FLOATING, block
 
-PUSHED = """
-format = 1
-name = "pushed block"
-inputs = ["push"]
-gravity = [0, 0, 0]
-
-[bodies.block]
-point_mass = { at = [0, 0, 0], mass = 2.0 }
-
-[joints.slide]
-type = "prismatic"
-parent = "ground"
-child = "block"
-point = [0, 0, 0]
-axis = "x"
-
-[motors.hand]
-joint = "slide"
-effort = "=push"
-"""
+PUSHED = block('[motors.hand]\njoint = "slide"\neffort = "=push"', top=f'inputs = ["push"]\n{FLOATING}', mass=2.0)
 FRICTION = """
 [frictions.floor]
 joint = "slide"
@@ -118,8 +100,7 @@ def test_parabolas_are_integrated_exactly_whatever_the_number_of_samples(interva
 def test_the_mean_square_of_an_oscillation_is_right_for_an_odd_number_of_intervals():
     """A block on a spring, x = cos(10 t): eleven intervals in a quarter of a second give the root of the mean square within 0.03 %
     by Simpson's rule and a parabola; the trapezoidal rule is off by 0.2 %."""
-    coil = "[springs.coil]\njoint = 'slide'\nstiffness = 200.0\n\n[motors"
-    text = PUSHED.replace("[motors", coil) + "[initial]\nslide = { q = 1.0 }\n"
+    text = block('[springs.coil]\njoint = "slide"\nstiffness = 200.0', "[initial]\nslide = { q = 1.0 }", top=FLOATING, mass=2.0)
     run = RunOptions(step=0.25 / 11, method="gauss4", max_step=0.005)
     study = Study(bc.load(text), {"block.mass": Listed((2.0,))}, duration=0.25, run=run, outputs={"rms": "rms(slide)"})
     exact = np.sqrt(0.5 + np.sin(5.0) / (40 * 0.25))

@@ -204,7 +204,7 @@ def reasons(messages: Sequence[str | None]) -> NDArray[Any]:
 class OneByOne:
     """Runs that lanes do not have: each by ``simulate``, of the model of its design."""
 
-    few, worth_processes = 1, 2.0
+    few, worth_processes = 1, 2.0  # a process takes about a second to start
 
     def __init__(self, task: Task, design: Design):
         self.task, self.design, self.events = task, design, task.events
